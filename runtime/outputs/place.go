@@ -28,7 +28,8 @@ type Settings struct {
 var optionName = regexp.MustCompile(`,([a-z][a-z0-9_]*)=`)
 
 // Parse reads PLACE[,option=value...]. Options begin at the first `,name=` whose name the kind has, so an address may
-// have commas. A name that nearly is one of the kind's is a mistake, and no part of the place.
+// have commas. A name that nearly is one of the kind's is a mistake, and no part of the place; in an address each name
+// is one of the kind's, since a misspelt secret would be part of what errors show.
 func Parse(k *Kind, text string) (*Settings, error) {
 	if len(text) > placeMax {
 		return nil, fmt.Errorf("the place has %d bytes: give at most %d", len(text), placeMax)
@@ -51,12 +52,12 @@ func Parse(k *Kind, text string) (*Settings, error) {
 			}
 			continue
 		}
-		near := setting.DidYouMean(name, names)
+		near := setting.DidYouMean(name, append(bare(options), names...))
 		if bare := slices.IndexFunc(options, func(o Option) bool { return o.Type == OptionSecret && o.Name == name }); bare >= 0 {
 			return nil, fmt.Errorf("%s= would be in the list of processes and in the shell's history: use %s_file=FILE or %s_env=VARIABLE", name, name, name)
 		}
-		if s.Place != text || near != "" {
-			return nil, fmt.Errorf("%s is no option of %s%s: use %s", name, k.Name, near, strings.Join(names, ", "))
+		if s.Place != text || near != "" || strings.Contains(text[:c[0]], "://") {
+			return nil, fmt.Errorf("%s is no option of %s%s: use %s; a comma of an address may be %%2C", name, k.Name, near, strings.Join(names, ", "))
 		}
 	}
 	return s, s.checkPlace()
@@ -83,6 +84,16 @@ func namesOf(options []Option) (names []string) {
 			continue
 		}
 		names = append(names, o.Name)
+	}
+	return names
+}
+
+// bare are the names of secrets as no user may write them.
+func bare(options []Option) (names []string) {
+	for _, o := range options {
+		if o.Type == OptionSecret {
+			names = append(names, o.Name)
+		}
 	}
 	return names
 }

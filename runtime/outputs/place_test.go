@@ -16,15 +16,15 @@ func kindOfTest() *Kind {
 }
 
 func TestParse(t *testing.T) {
-	s, err := Parse(kindOfTest(), "http://h/a,b?x=1,y=2,table=a,b=c,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
+	s, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b=c,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
 	if err == nil {
 		t.Fatal("b= behind an option is no option, and no part of a value")
 	}
-	s, err = Parse(kindOfTest(), "http://h/a,b?x=1,y=2,table=a,b,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
+	s, err = Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Place != "http://h/a,b?x=1,y=2" || s.Text("table") != "a,b" || s.Bool("create") || s.Number("size") != 9 || s.Window() != time.Minute || s.Span("every") != 0 || !s.Required() {
+	if s.Place != "http://h/a,b?x=1%2Cy=2" || s.Text("table") != "a,b" || s.Bool("create") || s.Number("size") != 9 || s.Window() != time.Minute || s.Span("every") != 0 || !s.Required() {
 		t.Errorf("%+v", s)
 	}
 	t.Setenv("HYPERSCALE_T", " secret\n")
@@ -38,6 +38,8 @@ func TestWhatIsNoPlace(t *testing.T) {
 		"":                                      "write store=URL",
 		"http://u:pass@h/":                      "use password_file=FILE",
 		"http://h/,token=abc":                   "use token_file=FILE or token_env=VARIABLE",
+		"http://h/db,tokn=abc":                  "did you mean token?",
+		"http://h/db?x=y,passphrase=abc":        "passphrase is no option of store",
 		"http://h/,windw=5s":                    "did you mean window?",
 		"http://h/,table=x,colour=red":          "colour is no option of store",
 		"http://h/,window=7s":                   `window = "7s": use 1s`,

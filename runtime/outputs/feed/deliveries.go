@@ -11,7 +11,7 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// Deliveries follow one job for the sinks of a command. One goroutine calls Apply, Finish and Close.
+// Deliveries follow one job for the sinks of a command. One goroutine calls Apply, Finish or Leave, and Close.
 type Deliveries struct {
 	shells []*outputs.Shell
 	spans  []time.Duration // windows, by shell
@@ -86,6 +86,19 @@ func (d *Deliveries) Finish(ctx context.Context, r *message.Result, built *repor
 	}
 	d.end()
 	d.offer(func(f *Feed) []outputs.Row { return f.Finish(r, built) })
+	return d.finish(ctx)
+}
+
+// Leave delivers the rows so far until the context ends, and reports on each sink. Nothing follows but Close.
+func (d *Deliveries) Leave(ctx context.Context) []outputs.Report {
+	if len(d.shells) == 0 {
+		return nil
+	}
+	d.end()
+	return d.finish(ctx)
+}
+
+func (d *Deliveries) finish(ctx context.Context) []outputs.Report {
 	reports := make([]outputs.Report, len(d.shells))
 	var all sync.WaitGroup
 	for i, shell := range d.shells {

@@ -74,6 +74,26 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
+// A command that leaves a job delivers the rows so far, and reports on them.
+func TestLeave(t *testing.T) {
+	var d Deliveries
+	k := &keeper{may: make(chan struct{})}
+	close(k.may)
+	s, err := outputs.Parse(&outputs.Kind{Name: "keeper", Delivery: outputs.Exact, Limits: outputs.Limits{Age: time.Hour}}, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Add(outputs.NewShell("x", s, k, outputs.DefaultPace()), s.Window())
+	defer d.Close()
+	d.Apply(status(11*time.Second, nil, 100))
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	reports := d.Leave(ctx)
+	if len(reports) != 1 || reports[0].Delivered != 3 || !reports[0].Whole() || len(k.all) != 3 {
+		t.Errorf("%+v", reports)
+	}
+}
+
 // Rows of 60 s are sums of rows of 10 s, at the same boundaries.
 func TestWindowsOfTwoLengths(t *testing.T) {
 	short, long := New(10*time.Second, time.Unix(1000, 0)), New(time.Minute, time.Unix(1000, 0))

@@ -29,6 +29,7 @@ func Kind() outputs.Kind {
 const schema = `One object a line, without a line end in it. Fields may be added, never renamed.
 kind: run, window, lost, result, threshold, check, event. Key: kind, job, datacenter, workflow, step, step_kind, from_ms, to_ms, expression, sequence.
 Of two lines with one key the greater version (text order) counts. Empty fields are left out.
+No output makes rows of kind event, rebased or tags yet.
 `
 
 // lineMax bounds a line that is read.

@@ -54,8 +54,16 @@ func startChild(args []string) (*child, error) {
 	var reads sync.WaitGroup
 	reads.Go(func() { c.read(stdout) })
 	reads.Go(func() { c.hear(stderr) })
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		if exited(c.cmd.Process.Pid) { // its group keeps the number until Wait
+			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+		}
+	}()
 	go func() {
 		reads.Wait()
+		<-left
 		_ = c.cmd.Wait() // its last line says more than its code
 		close(c.ended)
 	}()

@@ -32,10 +32,14 @@ A program that ends, or acknowledges nothing for 30 s, is started again, and get
 // closeMax is how long a program may take to end when its stdin does.
 const closeMax = 2 * time.Second
 
+// earlyMax is how long the check waits for a program that cannot start to end.
+const earlyMax = 200 * time.Millisecond
+
 type sink struct {
 	args  []string
-	child *child // nil: it does not run
-	n     uint64 // of the last row that was written
+	early time.Duration // for the check
+	child *child        // nil: it does not run
+	n     uint64        // of the last row that was written
 	buf   []byte
 }
 
@@ -43,15 +47,25 @@ func newSink(args []string) (outputs.Sink, error) {
 	if len(args) == 0 {
 		return nil, errors.New("name a program: its path, then its arguments by spaces")
 	}
-	return &sink{args: args}, nil
+	return &sink{args: args, early: earlyMax}, nil
 }
 
-// Check starts the program.
-func (s *sink) Check(context.Context) error {
+// Check starts the program, and reports one that ends at once.
+func (s *sink) Check(ctx context.Context) error {
 	if _, err := exec.LookPath(s.args[0]); err != nil {
 		return fmt.Errorf("%w: name a program that this user may run, such as ./forward.sh", err)
 	}
-	return s.start()
+	if err := s.start(); err != nil {
+		return err
+	}
+	select {
+	case <-s.child.ended:
+		last := s.end()
+		return errors.New(strings.TrimSuffix("the program ends before it gets a row: let it read stdin to its end: "+last, ": "))
+	case <-time.After(s.early):
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 func (s *sink) start() (err error) {

@@ -2,8 +2,13 @@ package program
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +34,7 @@ func TestAnswers(t *testing.T) {
 		{"an endless line", `read a; while :; do printf 0123456789abcdef0123456789abcdef; done`, outputs.VerdictUnclear, "ended before"},
 		{"its last words", `read a; echo no room >&2; exit 3`, outputs.VerdictUnclear, "no room"},
 		{"silence", `exec sleep 60`, outputs.VerdictUnclear, "acknowledged 0 of 3 rows in time"},
-		{"a child that holds its output", `sleep 60 & read a; exit 1`, outputs.VerdictUnclear, "acknowledged 0 of 3 rows in time"},
+		{"a child that holds its output", `sleep 60 & read a; exit 1`, outputs.VerdictUnclear, "ended before"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			s := &sink{args: []string{"sh", "-c", c.script}}
@@ -59,6 +64,42 @@ func TestProgramsThatAreNotThere(t *testing.T) {
 	if _, err := newSink(nil); err == nil {
 		t.Error("a place without a program")
 	}
+}
+
+// A program that ends before it gets a row takes none.
+func TestAProgramThatEndsAtOnce(t *testing.T) {
+	s := &sink{args: []string{"sh", "-c", "echo no table >&2; exit 3"}, early: time.Minute}
+	defer s.Close()
+	if err := s.Check(context.Background()); err == nil || !strings.Contains(err.Error(), "no table") {
+		t.Error(err)
+	}
+}
+
+// The group of a program that has ended ends with it.
+func TestChildrenOfAProgramThatHasEnded(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pid")
+	s := &sink{args: []string{"sh", "-c", `sleep 4321 >/dev/null 2>&1 & echo $! >"$0"`, name}, early: time.Minute}
+	defer s.Close()
+	if err := s.Check(context.Background()); err == nil {
+		t.Fatal("it has ended")
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 { // a signal takes a while
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(line), ") Z ") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	t.Errorf("process %d goes on", pid)
 }
 
 func FuzzRead(f *testing.F) {

@@ -36,10 +36,11 @@ func serverOf(s *outputs.Settings, example, port string, schemes ...string) (*se
 			return nil, fmt.Errorf("%s= is unknown in the address: use sslmode and sslrootcert", name)
 		}
 	}
-	mode := u.Query().Get("sslmode")
+	mode, root := u.Query().Get("sslmode"), u.Query().Get("sslrootcert")
 	if mode == "" {
 		mode = "verify-full"
-		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		ip := net.ParseIP(u.Hostname())
+		if here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback(); root == "" && here {
 			mode = "disable"
 		}
 	}
@@ -52,14 +53,17 @@ func serverOf(s *outputs.Settings, example, port string, schemes ...string) (*se
 	default:
 		return nil, fmt.Errorf("sslmode = %q: use disable, require or verify-full", mode)
 	}
-	if file := u.Query().Get("sslrootcert"); file != "" && at.tls != nil {
-		pem, err := os.ReadFile(file)
+	if root != "" && mode != "verify-full" {
+		return nil, fmt.Errorf("sslrootcert is of no use with sslmode = %q, which verifies nothing: use sslmode=verify-full", mode)
+	}
+	if root != "" {
+		pem, err := os.ReadFile(root)
 		if err != nil {
 			return nil, fmt.Errorf("sslrootcert: %w", err)
 		}
 		at.tls.RootCAs = x509.NewCertPool()
 		if !at.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("sslrootcert = %q has no certificate in PEM: name the file of the authority", file)
+			return nil, fmt.Errorf("sslrootcert = %q has no certificate in PEM: name the file of the authority", root)
 		}
 	}
 	return at, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,6 +131,24 @@ func TestGreatSums(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// An authority is of use only where certificates are verified.
+func TestAuthorities(t *testing.T) {
+	for query, want := range map[string]string{
+		"?sslmode=require&sslrootcert=ca.pem": "use sslmode=verify-full",
+		"?sslmode=disable&sslrootcert=ca.pem": "use sslmode=verify-full",
+		"?sslrootcert=none.pem":               "none.pem",
+	} {
+		k := Postgres()
+		s, err := outputs.Parse(&k, "postgres://load@127.0.0.1/shop"+query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.Open(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", query, err, want)
 		}
 	}
 }

@@ -140,6 +140,27 @@ func (f *Follower) Note(format string, args ...any) {
 // Follow watches a job until its result, and answers the first interrupt with a
 // cancel, the second by giving up.
 func (f *Follower) Follow(ctx context.Context, s *session.Session, job message.JobID, model *ui.Model) (*message.Result, error) {
+	result, err := f.follow(ctx, s, job, model)
+	if err != nil {
+		f.leaveSinks()
+	}
+	return result, err
+}
+
+// leaveMax is how long outputs may take their last rows where the command leaves the job before its end.
+const leaveMax = 2 * time.Second
+
+// leaveSinks delivers the rows so far, and says what each place has: no result will.
+func (f *Follower) leaveSinks() {
+	ctx, cancel := context.WithTimeout(context.Background(), min(f.out.wait, leaveMax))
+	defer cancel()
+	for _, o := range f.rows.Leave(ctx) {
+		out := reported(&o)
+		f.Note("--out %s: %s; the end of the job is not among them", o.Name, out.Text())
+	}
+}
+
+func (f *Follower) follow(ctx context.Context, s *session.Session, job message.JobID, model *ui.Model) (*message.Result, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this binary, to guard the terminal: %w", err)

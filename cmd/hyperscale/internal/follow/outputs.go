@@ -125,7 +125,7 @@ func (s *sink) check(note teller) error {
 	if s.settings.Required() {
 		return command.AsUsage(err)
 	}
-	note("%v; the run goes on without waiting for it", err)
+	note("%v; the run begins without it, and its rows wait for it", err)
 	return nil
 }
 
