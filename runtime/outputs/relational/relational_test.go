@@ -160,6 +160,10 @@ func TestMySQL(t *testing.T) {
 			t.Errorf("%d rows, %v", len(got), err)
 		}
 	})
+	server.Ask("create database former", "grant all on former.* to loader@'127.0.0.1'", "create table former.hyperscale_window (step varchar(255) character set utf8mb4 collate utf8mb4_bin)")
+	if err := checked(MySQL(), "mysql://loader@"+server.Address()+"/former"); err == nil || !strings.Contains(err.Error(), "ignore spaces at the end of names") {
+		t.Errorf("tables that pad: %v", err)
+	}
 	opened(t, MySQL(), place("native")+",password_env=HYPERSCALE_PW")
 	for place, want := range map[string]string{
 		place("native") + ",password_env=HYPERSCALE_BAD": "1045",
