@@ -66,6 +66,8 @@ read -r fault <fault
 if [ "$fault" = dead ]; then echo "cannot start" >&2; exit 1; fi
 while IFS= read -r line; do
 	n=${line#*:}; n=${n%%,*}
+	read -r fault <fault
+	if [ "$fault" = dead ]; then echo "it ends" >&2; exit 1; fi
 	fault=none
 	read -r count <count; count=$((count+1)); echo $count >count
 	if [ $((count%20)) = 0 ]; then read -r fault <fault; fi
