@@ -137,6 +137,7 @@ func (s *step) compile(g *graph, w *workflow.Workflow) error {
 		if s.talk, upgrade, err = talk.NewPlan(s.request, w, g.messages); err != nil {
 			return err
 		}
+		s.talk.Encode()
 		if call = s.talk.Shown; upgrade != nil {
 			if call, err = compile(upgrade); err == nil {
 				s.talk.Show(&call)

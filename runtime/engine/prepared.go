@@ -31,7 +31,7 @@ type prepared struct {
 
 const (
 	preparedMax = 512     // remembered
-	preparedKey = 4 << 10 // bytes of a request's description
+	preparedKey = 4 << 10 // bytes of a request's description; what is made of it refers to files, and has no copy of them
 )
 
 // memory caches the requests that functions sent last: each has one place, by its hash, and the

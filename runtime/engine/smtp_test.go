@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -216,6 +217,27 @@ workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [
 		if got := s.Parts(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: Python reads\n%q, want\n%q", name, got, tt.want)
 		}
+	}
+}
+
+// A function that sends one file in messages that all differ takes no memory for each of them.
+func TestFunctionsShareAnAttachment(t *testing.T) {
+	s := smtptest.Start(t)
+	w := loadFiles(t, s.URL(), `
+photos = file.glob("up/photo*")
+s = smtp.client("TARGET")
+workflow(name = "test", vus = 1, iterations = 30, duration = "60s", steps = [
+	step("send", lambda vu: vu.smtp.send(s, sender = "a@x.test", to = "b@y.test", subject = "order %d" % vu.iteration, attachments = photos)),
+])`, []byte("big"), bytes.Repeat([]byte("photo"), 400_000), []byte("small"))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute, Timeout: 20 * time.Second})
+	runtime.ReadMemStats(&after)
+	if got := r.Stats.Steps[0]; got.OK != 30 {
+		t.Fatal(got.Errors)
+	}
+	if all := after.TotalAlloc - before.TotalAlloc; all > 30<<20 {
+		t.Fatalf("%d MiB for 30 messages of 2.5 MiB", all>>20)
 	}
 }
 

@@ -56,6 +56,7 @@ func (l *mailing) left(uint16, string) error { return nil }
 type mails struct {
 	pool    smtp.Pool
 	servers map[string]*mailServer // by key of a target
+	coded   map[*request.File]*smtp.Coded
 	stamps  *stamps
 }
 
@@ -109,7 +110,7 @@ func (p *Plan) smtp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 	for _, h := range to.Headers {
 		m.Headers = append(m.Headers, smtp.Header{Name: h.Name, Value: text(h.Value)})
 	}
-	if m.Attachments, err = attachments(to.Attachments, text); err != nil {
+	if m.Attachments, err = memory.mails.attachments(to.Attachments, text); err != nil {
 		return err
 	}
 	o, err := smtp.Compile(m)
@@ -122,16 +123,34 @@ func (p *Plan) smtp(r *request.Request, w *workflow.Workflow, memory *Memory) er
 	return nil
 }
 
-// attachments prepares what a message carries beside its body.
-func attachments(all []request.Attachment, text func(string) reply.Argument) (out []smtp.Attachment, err error) {
+// Encode encodes the files that its messages carry now, not when the first one sends them.
+func (p *Plan) Encode() {
+	if l, is := p.verb.(*mailing); is {
+		l.operation.Encode()
+	}
+}
+
+// attachments prepares what a message carries beside its body. All messages share what a file is as base64.
+func (m *mails) attachments(all []request.Attachment, text func(string) reply.Argument) (out []smtp.Attachment, err error) {
 	for i := range all {
-		a := smtp.Attachment{Name: all[i].Name, Data: all[i].Data}
-		switch {
-		case all[i].File != nil:
-			if a.Data, err = all[i].File.Data(); err != nil {
+		a := smtp.Attachment{Name: all[i].Name}
+		switch f := all[i].File; {
+		case f != nil:
+			if a.Data = m.coded[f]; a.Data != nil {
+				break
+			}
+			data, err := f.Data()
+			if err != nil {
 				return nil, err
 			}
-		case a.Data == nil:
+			if m.coded == nil {
+				m.coded = map[*request.File]*smtp.Coded{}
+			}
+			a.Data = smtp.Encode(data)
+			m.coded[f] = a.Data // a program has so many files, and no more
+		case all[i].Data != nil:
+			a.Data = smtp.Encode(all[i].Data)
+		default:
 			a.Text = text(all[i].Text)
 		}
 		out = append(out, a)

@@ -1,9 +1,9 @@
 package smtp
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -15,11 +15,10 @@ import (
 // Attachment is a file that a message carries, as base64: RFC 2045 and 2183.
 type Attachment struct {
 	Name string         // of UTF-8, without control characters
-	Data []byte         // nil: Text
+	Data *Coded         // nil: Text
 	Text reply.Argument // in place of Data
 
-	head  string // its fields, with the blank line: see Message.divide
-	coded []byte // what it is as base64; nil: values stand in it
+	head string // its fields, with the blank line: see Message.divide
 }
 
 func (a Attachment) open() bool { return a.Data == nil && a.Text.Open() }
@@ -88,8 +87,8 @@ func appendFilename(dst []byte, name string) []byte {
 }
 
 // divide makes what stands between the parts of a message, and what no value changes of them. The boundary is a
-// digest of the parts, so that the same message is the same bytes. No text of the body holds it. A base64 line
-// never does.
+// digest of the names and sizes, so that the same message is the same bytes. No text of the body holds it, and
+// appendRest looks for it in values. A base64 line never has it.
 func (m *Message) divide() {
 	digest := xxhash.New()
 	for i := range m.Attachments {
@@ -98,12 +97,10 @@ func (m *Message) divide() {
 		a.head = string(fields) + "\r\n\r\n"
 		_, _ = digest.Write(fields) // a hash takes everything
 		if !a.open() {
-			data := a.Data
-			if data == nil {
-				data = a.Text.Fill(nil, nil)
+			if a.Data == nil {
+				a.Data = Encode(a.Text.Fill(nil, nil))
 			}
-			_, _ = digest.Write(data)
-			a.coded = appendCoded(make([]byte, 0, codedSize(len(data))), data)
+			_, _ = digest.Write(strconv.AppendInt(nil, int64(a.Data.size), 10))
 		}
 	}
 	for {
@@ -135,25 +132,27 @@ func (m *Message) appendFirst(dst []byte, values [][]byte) ([]byte, *http1.Error
 	return dst, nil
 }
 
-// appendAttachments appends the parts behind the body, on a line of their own.
-func (m *Message) appendAttachments(dst []byte, values [][]byte) []byte {
+// appendAttachments appends the parts behind the body, on a line of their own. Those that are large stand in the cuts,
+// whose places count from begun.
+func (m *Message) appendAttachments(dst []byte, begun int, values [][]byte) (all []byte, cuts []cut) {
+	room := codedPlain
 	for i := range m.Attachments {
 		a := &m.Attachments[i]
 		dst = append(append(append(append(dst, "--"...), m.boundary...), "\r\n"...), a.head...)
 		start := len(dst)
-		if a.coded != nil {
-			dst = append(dst, a.coded...)
-		} else {
+		switch {
+		case a.Data == nil:
 			dst = appendCoded(dst, a.Text.Fill(nil, values))
+		case a.Data.size > room:
+			cuts = append(cuts, cut{start - begun, a.Data})
+			continue
+		default:
+			dst = append(dst, a.Data.whole()...)
+			room -= a.Data.size
 		}
 		if len(dst) == start { // the line break in front of a boundary belongs to it
 			dst = append(dst, "\r\n"...)
 		}
 	}
-	return append(append(append(dst, "--"...), m.boundary...), "--\r\n"...)
-}
-
-// codedSize is how many bytes appendCoded makes of so many.
-func codedSize(n int) int {
-	return base64.StdEncoding.EncodedLen(n) + 2*((n+codedLine-1)/codedLine) + 4
+	return append(append(append(dst, "--"...), m.boundary...), "--\r\n"...), cuts
 }

@@ -9,6 +9,8 @@ import (
 	"mime/multipart"
 	"net/mail"
 	"net/textproto"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,10 +65,13 @@ func TestAttachmentsAreWhole(t *testing.T) {
 			for range rapid.IntRange(1, 4).Draw(r, "attachments") {
 				a := smtp.Attachment{Name: rapid.StringMatching(`[a-zé"\\ .]{1,20}`).Draw(r, "name")}
 				var data []byte
-				switch rapid.IntRange(0, 2).Draw(r, "kind") {
+				switch rapid.IntRange(0, 3).Draw(r, "kind") {
+				case 3: // stands in no message
+					data = bytes.Repeat(append(rapid.SliceOfN(rapid.Byte(), 1, 200).Draw(r, "data"), 1), rapid.IntRange(1, 3000).Draw(r, "times"))
+					a.Data = smtp.Encode(data)
 				case 0:
 					data = append(make([]byte, 0, 1), rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(r, "data")...)
-					a.Data = data
+					a.Data = smtp.Encode(data)
 				case 1:
 					data = []byte(text("text"))
 					a.Text = reply.Plain(string(data))
@@ -117,6 +122,93 @@ func TestAttachmentsAreWhole(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				r.Fatalf("part %d: %q, want %q", i, got, want)
 			}
+		}
+	})
+}
+
+// A file that many messages carry is base64 once: whatever else differs, a message allocates no copy of it, and one
+// that is given up in its middle changes nothing for the next.
+func TestMessagesShareAFile(t *testing.T) {
+	file := smtp.Encode(bytes.Repeat([]byte("0123456789"), 100_000))
+	message := func(subject string) (*smtp.Conn, func() string) {
+		o, err := smtp.Compile(smtp.Message{
+			From: reply.Plain("a@x"), To: []reply.Argument{reply.Plain("b@y")}, Subject: reply.Plain(subject),
+			Attachments: []smtp.Attachment{{Name: "a.bin", Data: file}, {Name: "b.bin", Data: file}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := begun(t, smtp.Config{}, true)
+		if err := c.Operate(o, smtp.Order{}); err != nil {
+			t.Fatal(err)
+		}
+		written(c)
+		if err := c.Feed([]byte("250 a\r\n250 b\r\n354 c\r\n"), &counter{conn: c}); err != nil {
+			t.Fatal(err)
+		}
+		return c, func() string { return written(c) }
+	}
+	given, _ := message("x")
+	for range 3 {
+		given.Sent(len(given.Output()))
+	}
+	if before := given.Unsent(); before == 0 {
+		t.Fatal("all is sent")
+	}
+	given.Leave(0, "")
+	if given.Unsent() != 0 || len(given.Output()) != 0 {
+		t.Fatalf("%d bytes go out behind the end", given.Unsent())
+	}
+	c, rest := message("y")
+	size := c.Unsent()
+	first := rest()
+	if len(first) != size || c.Unsent() != 0 {
+		t.Fatalf("%d bytes, want %d", len(first), size)
+	}
+	_, again := message("y")
+	if again() != first {
+		t.Fatal("the same message is other bytes")
+	}
+	const sends = 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range sends {
+		c, _ := message(strconv.Itoa(i))
+		for len(c.Output()) > 0 {
+			c.Sent(len(c.Output()))
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / sends; each > 100_000 {
+		t.Fatalf("%d bytes for each message", each)
+	}
+}
+
+// A value that has the boundary of its message does not end it: such a body goes out as base64.
+func TestAValueEndsNoMessage(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		m := smtp.Message{From: reply.Plain("a@x"), To: []reply.Argument{reply.Plain("b@y")}, Body: append(reply.Plain("> "), reply.Part{Value: 0}),
+			Attachments: []smtp.Attachment{{Name: "a.txt", Text: reply.Plain("kept")}}}
+		_, boundary := parsed(r, m, "")
+		value := "\r\n--" + boundary + rapid.SampledFrom([]string{"--\r\n", "\r\n", ""}).Draw(r, "end")
+		message, _ := parsed(r, m, value)
+		reader := multipart.NewReader(message.Body, boundary)
+		for i, want := range []string{"> " + value, "kept"} {
+			part, err := reader.NextRawPart()
+			if err != nil {
+				r.Fatalf("part %d: %v", i, err)
+			}
+			if got, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, part)); err != nil || string(got) != want {
+				r.Fatalf("part %d: %q (%v), want %q", i, got, err, want)
+			}
+		}
+		m.Headers = []smtp.Header{{Name: "Content-Transfer-Encoding", Value: reply.Plain("7bit")}}
+		o, err := smtp.Compile(m)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if err := begun(r, smtp.Config{}, true).Operate(o, smtp.Order{Values: [][]byte{[]byte(value)}}); err == nil {
+			r.Fatal("a body goes out that ends its message")
 		}
 	})
 }

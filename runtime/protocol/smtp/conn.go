@@ -63,7 +63,7 @@ type asked struct {
 	with     Order
 	commands []byte       // MAIL, RCPT and DATA
 	ends     []int        // of commands: where each ends
-	message  []byte       // nil: it is queued, or never will be
+	message  text         // none: it is queued, or never will be
 	err      *http1.Error // what the server refused first; nil: nothing
 	code     int          // of err
 	text     string       // of the reply that decides, if the answer is read
@@ -107,13 +107,13 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 	pool := c.protocol.config.Pool
 	message, err := o.appendMessage(pool.take(), &with)
 	if err != nil {
-		pool.free(message)
+		pool.free(message.bytes)
 		return err
 	}
 	a := asked{of: o, with: with, message: message, commands: o.commands, ends: o.ends}
 	if o.commands == nil {
 		if a.commands, c.ends, err = o.appendCommands(pool.take(), c.ends[:0], with.Values); err != nil {
-			pool.free(message)
+			pool.free(message.bytes)
 			pool.free(a.commands)
 			return err
 		}
@@ -195,7 +195,7 @@ func (c *Conn) Output() []byte { return c.out.left() }
 func (c *Conn) Sent(n int) { c.out.wrote(c.protocol.config.Pool, n) }
 
 // Unsent is how many bytes are not written.
-func (c *Conn) Unsent() int { return len(c.out.left()) }
+func (c *Conn) Unsent() int { return c.out.unsent() }
 
 // Rest implements codec.Dialogue: a server that answers more than it is asked is cut off at once.
 func (c *Conn) Rest() {}
@@ -226,7 +226,7 @@ func (c *Conn) Release() {
 // clear gives the memory of the operation under way back.
 func (c *Conn) clear() {
 	pool, a := c.protocol.config.Pool, &c.op
-	pool.free(a.message)
+	pool.free(a.message.bytes)
 	if a.of != nil && a.of.commands == nil {
 		pool.free(a.commands)
 	}
@@ -236,8 +236,9 @@ func (c *Conn) clear() {
 
 // outbox holds a connection's outgoing bytes.
 type outbox struct {
-	bytes []byte // queued since all were gone last; nil: nothing is
-	sent  int    // of bytes
+	text     // queued since all were gone last; no bytes: nothing is
+	sent int // of bytes
+	part int // sent of the file of the first cut, which stands at sent; it leaves the cuts when it is gone
 }
 
 // own returns the buffer, with memory of the pool.
@@ -248,17 +249,42 @@ func (o *outbox) own(p *Pool) []byte {
 	return o.bytes
 }
 
-// left returns what is not written.
-func (o *outbox) left() []byte { return o.bytes[o.sent:] }
+// left returns what is to be written next; empty: all is gone.
+func (o *outbox) left() []byte {
+	if len(o.cuts) == 0 {
+		return o.bytes[o.sent:]
+	}
+	if at := o.from + o.cuts[0].at; o.sent < at {
+		return o.bytes[o.sent:at]
+	}
+	return o.cuts[0].file.from(o.part)
+}
 
-// wrote notes that so many more bytes are gone.
+// unsent is how many bytes are not written.
+func (o *outbox) unsent() int {
+	n := len(o.bytes) - o.sent - o.part
+	for _, c := range o.cuts {
+		n += c.file.size
+	}
+	return n
+}
+
+// wrote notes that so many more bytes of left are gone.
 func (o *outbox) wrote(p *Pool, n int) {
-	if o.sent += n; o.sent == len(o.bytes) {
+	switch {
+	case len(o.cuts) == 0 || o.sent < o.from+o.cuts[0].at:
+		o.sent += n
+	default:
+		if o.part += n; o.part == o.cuts[0].file.size {
+			o.cuts, o.part = o.cuts[1:], 0
+		}
+	}
+	if o.sent == len(o.bytes) && len(o.cuts) == 0 {
 		o.drop(p)
 	}
 }
 
 func (o *outbox) drop(p *Pool) {
 	p.free(o.bytes)
-	o.bytes, o.sent = nil, 0
+	*o = outbox{}
 }

@@ -19,6 +19,7 @@
 //	SMTP-6 A password goes out in TLS alone, and nothing that the codec shows has it.
 //	SMTP-7 An operation whose answer is not read allocates nothing once the pool is warm. An idle
 //	       connection holds no buffer.
+//	SMTP-8 A file is base64 once, for all messages that carry it. Beside 16 KiB of small ones, no message has a copy.
 //
 // Example:
 //
@@ -29,5 +30,5 @@
 //	err = conn.Operate(operation, smtp.Order{Date: date, ID: id})
 //	err = conn.Feed(received, listener) // Message: see conn.Outcome
 //
-// Read protocol.go, greeting.go, proof.go; message.go, attachment.go, operation.go, conn.go, intake.go; describe.go.
+// Read protocol.go, greeting.go, proof.go; message.go, coded.go, attachment.go, operation.go, conn.go, intake.go; describe.go.
 package smtp

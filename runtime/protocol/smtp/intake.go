@@ -208,7 +208,7 @@ func (c *Conn) begins() {
 		return
 	}
 	c.out.drop(c.protocol.config.Pool)
-	c.out.bytes, a.message = a.message, nil
+	c.out.text, a.message = a.message, text{}
 	a.state |= progressGoes
 }
 

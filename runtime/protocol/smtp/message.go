@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -173,15 +174,37 @@ func (m *Message) codes(values [][]byte) (bool, *http1.Error) {
 	return false, nil
 }
 
-// appendRest appends all but Date and Message-ID, with the end of the message.
-func (m *Message) appendRest(dst []byte, values [][]byte) ([]byte, *http1.Error) {
+// appendRest appends all but Date and Message-ID, with the end of the message. The cuts say where the files stand that
+// are no part of it.
+func (m *Message) appendRest(dst []byte, values [][]byte) ([]byte, []cut, *http1.Error) {
 	coded, err := m.codes(values)
 	if err != nil {
-		return dst, err
+		return dst, nil, err
 	}
+	begun := len(dst)
 	if dst, err = m.appendHead(dst, values, coded); err != nil {
-		return dst, err
+		return dst, nil, err
 	}
+	body := len(dst)
+	dst, l := m.appendBody(dst, values, coded)
+	if len(m.Attachments) == 0 {
+		return append(l.end(dst), ".\r\n"...), nil, nil
+	}
+	if !coded && m.Body.Open() && bytes.Contains(dst[body:], []byte(m.boundary)) {
+		if m.has("Content-Transfer-Encoding") {
+			return dst, nil, &http1.Error{Kind: http1.KindValue, Detail: "body: it has the boundary of this message, and headers have Content-Transfer-Encoding: give it encoded"}
+		}
+		if dst, err = m.appendHead(dst[:begun], values, true); err != nil {
+			return dst, nil, err
+		}
+		dst, _ = m.appendBody(dst, values, true)
+	}
+	dst, cuts := m.appendAttachments(append(dst, "\r\n"...), begun, values)
+	return append(dst, ".\r\n"...), cuts, nil
+}
+
+// appendBody appends the body, and returns how far its last line is.
+func (m *Message) appendBody(dst []byte, values [][]byte, coded bool) ([]byte, lines) {
 	l := lines{begins: true}
 	if coded {
 		dst = appendCoded(dst, m.Body.Fill(nil, values))
@@ -192,24 +215,7 @@ func (m *Message) appendRest(dst []byte, values [][]byte) ([]byte, *http1.Error)
 			}
 		}
 	}
-	if len(m.Attachments) > 0 {
-		dst = m.appendAttachments(append(dst, "\r\n"...), values)
-	} else {
-		dst = l.end(dst)
-	}
-	return append(dst, ".\r\n"...), nil
-}
-
-// codedLine is how many bytes one line of base64 carries.
-const codedLine = 57
-
-func appendCoded(dst, body []byte) []byte {
-	for len(body) > 0 {
-		n := min(len(body), codedLine)
-		dst = append(base64.StdEncoding.AppendEncode(dst, body[:n]), "\r\n"...)
-		body = body[n:]
-	}
-	return dst
+	return dst, l
 }
 
 // lines is how far a text is that goes out as lines.

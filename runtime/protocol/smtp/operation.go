@@ -14,6 +14,7 @@ type Operation struct {
 	commands []byte // MAIL, RCPT and DATA; nil: values stand in them
 	ends     []int  // of commands: where each ends
 	rest     []byte // of the message: see Message.appendRest; nil: values stand in it
+	cuts     []cut  // of rest
 	dated    bool   // it brings a Date
 	named    bool   // it brings a Message-ID
 }
@@ -33,13 +34,19 @@ func Compile(m Message) (*Operation, error) {
 	if o.commands, o.ends, err = o.appendCommands(nil, nil, nil); err != nil {
 		return nil, err
 	}
-	if o.rest, err = m.appendRest(nil, nil); err != nil {
+	if o.rest, o.cuts, err = m.appendRest(nil, nil); err != nil {
 		return nil, err
 	}
-	for i := range o.message.Attachments { // they are in rest
-		o.message.Attachments[i].coded = nil
-	}
 	return o, nil
+}
+
+// Encode encodes its attachments now, not when a message sends them first.
+func (o *Operation) Encode() {
+	for _, a := range o.message.Attachments {
+		if a.Data != nil {
+			a.Data.whole()
+		}
+	}
 }
 
 // appendCommands appends the commands of an operation, and where each ends.
@@ -61,18 +68,29 @@ func (o *Operation) appendCommands(dst []byte, ends []int, values [][]byte) ([]b
 	return dst, append(ends, len(dst)), nil
 }
 
-// appendMessage appends the message as it goes out, with its end.
-func (o *Operation) appendMessage(dst []byte, with *Order) ([]byte, *http1.Error) {
+// text is a message as it goes out, with its end.
+type text struct {
+	bytes []byte // nil: there is none
+	from  int    // in bytes: where the places of the cuts begin
+	cuts  []cut  // the files that stand in it
+}
+
+// appendMessage makes the message as it goes out, in the memory of dst.
+func (o *Operation) appendMessage(dst []byte, with *Order) (text, *http1.Error) {
 	if !o.dated {
 		dst = append(append(append(dst, "Date: "...), with.Date...), "\r\n"...)
 	}
 	if !o.named {
 		dst = append(append(append(dst, "Message-ID: <"...), with.ID...), "@hyperscale>\r\n"...)
 	}
+	t := text{from: len(dst)}
 	if o.rest != nil {
-		return append(dst, o.rest...), nil
+		t.bytes, t.cuts = append(dst, o.rest...), o.cuts
+		return t, nil
 	}
-	return o.message.appendRest(dst, with.Values)
+	var err *http1.Error
+	t.bytes, t.cuts, err = o.message.appendRest(dst, with.Values)
+	return t, err
 }
 
 // Recipients is how many it has.
