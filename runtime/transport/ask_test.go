@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/seal"
+	"hyperscale/runtime/transport/echo"
 )
 
 // asker is a transport that asks in the name of a node of tests.
@@ -111,5 +112,40 @@ func TestEchoesStayInTheirCluster(t *testing.T) {
 	}
 	if s := h.Stats(); s.Datagrams.Out != 1 {
 		t.Fatalf("%d datagrams went out, want one", s.Datagrams.Out)
+	}
+}
+
+// Any source can ask a node without a secret: what it answers in a second is bounded. One with a secret answers all.
+func TestEchoesWithoutASecretAreBounded(t *testing.T) {
+	for name, sealed := range map[string]bool{"none": false, "a secret": true} {
+		t.Run(name, func(t *testing.T) {
+			var of *Config
+			h := serve(t, "b", func(c *Config) {
+				if of = c; sealed {
+					secretly(t)(c)
+				}
+			})
+			var d datagrams
+			d.init(of.Keys)
+			question := echo.AppendQuestion(nil, echo.Scope(digestOf(h.hello)), 7, echo.SizeMin)
+			const asked = 4 * echoesMost
+			answered := 0
+			for range asked {
+				switch _, err := d.reply(h.hello, nil, question); {
+				case err == nil:
+					answered++
+				case !errors.Is(err, errEchoed):
+					t.Fatal(err)
+				}
+			}
+			most := (1 + int(time.Since(d.begun)/time.Second)) * echoesMost
+			if sealed && answered != asked || !sealed && (answered < echoesMost || answered > most) {
+				t.Fatalf("%d answers to %d questions, bound %d", answered, asked, most)
+			}
+		})
+	}
+	var p pace
+	if !p.takes(1, 1) || p.takes(1, 1) || !p.takes(2, 1) {
+		t.Fatal("a second does not begin anew")
 	}
 }

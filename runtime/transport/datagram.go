@@ -29,6 +29,7 @@ type datagrams struct {
 	headers  map[netip.AddrPort]header // belongs to hear
 	sealer   *seal.Sender              // belongs to tell; nil: nothing is sealed
 	replier  *seal.Sender              // belongs to hear, for echoes; nil: nothing is sealed
+	echoed   pace                      // belongs to hear
 	begun    time.Time
 	opener   *seal.Receiver // belongs to hear; nil: nothing is sealed
 }
@@ -196,7 +197,25 @@ func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Messag
 	return peer, m, nil
 }
 
-// errEchoed says that a datagram was a question of an echo, which has its answer.
+// echoesMost bounds the echoes that a node without a secret answers in a second: any source can ask it.
+const echoesMost = 500
+
+// pace counts what happens in one second.
+type pace struct {
+	second int64
+	n      int
+}
+
+// takes reports whether one more within a second stays within the bound.
+func (p *pace) takes(second int64, most int) bool {
+	if p.second != second {
+		*p = pace{second: second}
+	}
+	p.n++
+	return p.n <= most
+}
+
+// errEchoed says that a datagram was a question of an echo: it has its answer, or is above echoesMost.
 var errEchoed = errors.New("an echo")
 
 // reply is the answer to the question of an echo. What is of another cluster, or no question, gets none.
@@ -210,6 +229,9 @@ func (d *datagrams) reply(self *message.Hello, set func() []node.Addr, b []byte)
 			Remedy: "set --cluster and --environment to the same names on all nodes"}
 	}
 	now := time.Now()
+	if d.replier == nil && !d.echoed.takes(int64(now.Sub(d.begun)/time.Second), echoesMost) {
+		return nil, errEchoed
+	}
 	n := echo.Node{Awake: int64(now.Sub(d.begun)), Wall: now.UnixNano(), Role: self.Role, ID: self.Node}
 	if set != nil {
 		for _, member := range set() {

@@ -54,17 +54,23 @@ func AppendQuestion(b []byte, of Scope, nonce uint64, size int) []byte {
 	return padded(appendHead(b, asks, of, nonce), at, size)
 }
 
-// Question reads a question.
-func Question(b []byte) (of Scope, nonce uint64, err error) { return head(b, asks) }
+// Question reads a question. One below SizeMin is none: its answer would be longer.
+func Question(b []byte) (of Scope, nonce uint64, err error) {
+	if len(b) < SizeMin {
+		return of, 0, short("padding")
+	}
+	return head(b, asks)
+}
 
-// AppendAnswer appends the answer to a question of so many bytes. A set that has no room is left out.
+// AppendAnswer appends the answer to a question of so many bytes, from SizeMin to SizeMax. A set that has no room is
+// left out, and a name is cut to its room.
 func AppendAnswer(b []byte, of Scope, nonce uint64, size int, n *Node) []byte {
 	at := len(b)
 	b = appendHead(b, answers, of, nonce)
 	b = binary.BigEndian.AppendUint64(b, uint64(n.Awake))
 	b = binary.BigEndian.AppendUint64(b, uint64(n.Wall))
 	b = append(b, n.Role)
-	b = appendText(b, n.ID)
+	b = appendText(b, n.ID[:min(len(n.ID), size-headLength-bodyLength-2-2)]) // the length of the name, and no set
 	set := []byte{0, byte(len(n.Set))}
 	for _, member := range n.Set {
 		set = appendText(set, member)

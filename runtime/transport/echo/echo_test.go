@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,12 +38,21 @@ func TestAnswersReadBack(t *testing.T) {
 	})
 }
 
-// FuzzEcho: what is read as an answer is one, and nothing is read as both.
+// FuzzEcho: each question that is taken has an answer of its size, whatever the node. What is read as an answer is one, and nothing is read as both.
 func FuzzEcho(f *testing.F) {
 	f.Add(AppendQuestion(nil, Scope{1}, 7, SizeMin))
 	f.Add(AppendAnswer(nil, Scope{1}, 7, SizeMin, &Node{ID: "gate-1", Set: []string{"a:1", "b:2"}}))
+	f.Add(AppendQuestion(nil, Scope{1}, 7, headLength))
+	f.Add(AppendQuestion(nil, Scope{1}, 7, SizeMin-1))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _, asked := Question(b)
+		of, nonce, asked := Question(b)
+		if asked == nil {
+			for _, n := range []Node{{ID: "g"}, {ID: strings.Repeat("g", nameMax), Set: []string{strings.Repeat("s", nameMax)}}} {
+				if a := AppendAnswer(nil, of, nonce, len(b), &n); len(a) != len(b) {
+					t.Fatalf("%d bytes answer %d (ECHO-1)", len(a), len(b))
+				}
+			}
+		}
 		_, _, n, answered := Answer(b)
 		if asked == nil && answered == nil {
 			t.Fatal("a question and an answer")
