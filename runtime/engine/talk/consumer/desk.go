@@ -6,24 +6,27 @@ import (
 )
 
 // desk is a broker that is or was a member's coordinator, as the connections to it meet the member. What the member
-// says beside the operations goes by connections to its coordinator alone: a former one knows it no more.
+// says beside the operations goes by connections to its coordinator alone: a former one knows it no more. A member keeps
+// the desk of each broker, as a connection to it may be on its way.
 type desk struct {
 	member *Member
 	at     string // names the broker
 	links  int    // connections
-	next   *desk  // a former coordinator that has connections
+	next   *desk  // another broker
 }
 
 var _ kafka.Attendant = (*desk)(nil)
 
 // Attends returns what a connection to a broker tells the member, while that is its coordinator.
 func (m *Member) Attends(broker string) kafka.Attendant {
-	for d := m.desk; d != nil; d = d.next {
+	for d := m.desk; ; d = d.next {
 		if d.at == broker {
 			return d
 		}
+		if d.next == nil {
+			d.next = &desk{member: m, at: broker}
+		}
 	}
-	return &desk{member: m, at: broker} // it has just ceased to be the coordinator
 }
 
 // CoordinatedBy says which broker is the coordinator.
@@ -31,19 +34,17 @@ func (m *Member) CoordinatedBy(broker string) {
 	if m.desk.at == broker {
 		return
 	}
-	found := &desk{member: m, at: broker}
-	var former *desk // without those that have no connections any more
-	for d := m.desk; d != nil; {
-		next := d.next
-		switch {
-		case d.at == broker:
-			found = d
-		case d.links > 0:
-			d.next, former = former, d
-		}
-		d = next
+	before := m.desk
+	for before.next != nil && before.next.at != broker {
+		before = before.next
 	}
-	found.next = former
+	found := before.next
+	if found == nil {
+		found = &desk{member: m, at: broker}
+	} else {
+		before.next = found.next
+	}
+	found.next = m.desk
 	m.desk, m.beats = found, false
 }
 

@@ -242,6 +242,32 @@ func TestMembersSpeakToTheirCoordinator(t *testing.T) {
 	}
 }
 
+// A coordinator that changes there and back while a connection to it is dialled has that connection.
+func TestAConnectionFindsItsMember(t *testing.T) {
+	m := consumer.NewMember(consumer.Group{Name: "g", Assignor: group.Range, Topics: []string{"t"}, Start: kafka.Earliest})
+	early := m.Attends("b") // a broker that is no coordinator yet
+	m.CoordinatedBy("a")
+	for _, a := range []group.Answer{found, joined, synced, begins} {
+		m.Next(0, two, false)
+		m.Heard(0, &a, nil, two)
+	}
+	readsThree(m)
+	dialled := m.Attends("a")
+	m.CoordinatedBy("b")
+	m.CoordinatedBy("c")
+	dialled.Arrives()
+	m.CoordinatedBy("a")
+	if got := asks(m.Next(0, two, false)); got != "read" {
+		t.Errorf("it asks %s, and has a connection to its coordinator", got)
+	}
+	if said := dialled.Departs(); len(said) != 2 {
+		t.Errorf("its goodbye is %v", said)
+	}
+	if m.Attends("a") != dialled || m.Attends("b") != early {
+		t.Error("it does not know its connections any more")
+	}
+}
+
 // Whatever a coordinator answers, a member commits nothing that it has not read, reads no partition that its topic
 // has not, and asks on.
 func TestMembersMeetAnything(t *testing.T) {
