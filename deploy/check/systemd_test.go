@@ -115,6 +115,9 @@ func TestOwnersAreConfined(t *testing.T) {
 		}
 		texts = append(texts, string(text))
 	}
+	if strings.Contains(strings.Join(texts, "\n"), "\nProcSubset=") {
+		t.Error("ProcSubset hides somaxconn: a gate listens with a backlog of 128")
+	}
 	name := unit(t)
 	if err := os.WriteFile(filepath.Join(name+".d", "owner.conf"), []byte(texts[1]), 0o644); err != nil {
 		t.Fatal(err)
