@@ -315,6 +315,21 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 	}
 }
 
+// A node that was given no set is its only member: it tells an empty one.
+func TestALoneOwnerFits(t *testing.T) {
+	d := doctor{c: config.Default(node.RoleManager)}
+	d.c.Gates = []string{"127.0.0.1:7400"}
+	for addr, want := range map[node.Addr]string{"127.0.0.1:7400": isOK, "127.0.0.2:7400": isFail} {
+		if got := d.set(&peer{addr: addr}, &transport.Echo{Node: echo.Node{Role: uint8(node.RoleGate), ID: "g1"}}); len(got) != 1 || got[0].State != want {
+			t.Errorf("%s: %+v, want %s", addr, got, want)
+		}
+	}
+	d.c.Gates = append(d.c.Gates, "127.0.0.2:7400")
+	if got := d.set(&peer{addr: "127.0.0.1:7400"}, &transport.Echo{Node: echo.Node{Role: uint8(node.RoleGate)}}); worst(got) != 2 {
+		t.Errorf("%+v: two gates, and one of them is alone", got)
+	}
+}
+
 // A certificate that ends soon is a warning.
 func TestACertificateEndsSoon(t *testing.T) {
 	w := newWorld(t)

@@ -113,7 +113,7 @@ func (d *doctor) set(p *peer, e *transport.Echo) []Finding {
 	switch {
 	case e.Cut:
 		return []Finding{warn(check, string(p.addr), "compare --"+key+" of both by hand", "its set has no room in a datagram")}
-	case slices.Equal(mine, theirs):
+	case slices.Equal(mine, theirs), len(theirs) == 0 && slices.Equal(mine, []string{string(p.addr)}): // it is alone, and without --gates
 		return []Finding{ok(check, string(p.addr), "the same %d %s", len(mine), key)}
 	}
 	other := strings.Join(theirs, ",")
