@@ -53,7 +53,7 @@ func hostRules() [IDs]Rule {
 	return [IDs]Rule{
 		CertificateExpires: {
 			Name: "certificate-expires", Host: true, Clear: 5 * time.Second,
-			When:   "a node's certificate, or one that it hangs on, ends within 14 days or has ended: then peers reject new streams",
+			When:   "a node's certificate, or one that it hangs on, ends within 14 days, or a third of its life if that is less, or has ended: then peers reject new streams",
 			Remedy: "write new files over --tls-cert and --tls-key: the node reads them again within a second",
 		},
 		DiskLow: {

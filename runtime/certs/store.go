@@ -55,7 +55,8 @@ type pair struct {
 	own         tls.Certificate
 	roots       *x509.CertPool
 	authorities []string
-	until       time.Time // when the first certificate of its own chain ends
+	until       time.Time     // when the first certificate of its own chain ends
+	life        time.Duration // of its own certificate, from its first to its last moment
 }
 
 // stamp is what tells one version of a file from another.
@@ -100,6 +101,12 @@ func (s *Store) Until() time.Time { return s.now.Load().until }
 
 // Left is how long the certificate is still valid; below zero, it is not.
 func (s *Store) Left() time.Duration { return s.Until().Sub(s.clock()) }
+
+// soonMost bounds Soon.
+const soonMost = 14 * 24 * time.Hour
+
+// Soon is how long before its end a certificate should be renewed by now: a third of its life, 14 days at most.
+func (s *Store) Soon() time.Duration { return min(soonMost, s.now.Load().life/3) }
 
 // Read takes what stands in the files. After an error the store has what it had.
 func (s *Store) Read() error {
@@ -151,6 +158,7 @@ func (s *Store) fits(p *pair) error {
 		}
 		p.until = until
 	}
+	p.life = chain[0].NotAfter.Sub(chain[0].NotBefore)
 	claims := claimsOf(chain[0])
 	if no := claims.Fits(&s.self); no != nil {
 		return no

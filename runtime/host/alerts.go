@@ -15,11 +15,10 @@ import (
 // alertsEvery is how often a node looks at its certificate and its disk.
 const alertsEvery = 5 * time.Second
 
-// Thresholds of alert.DiskLow, in percent of the volume that are free, and of alert.CertificateExpires.
+// Thresholds of alert.DiskLow, in percent of the volume that are free.
 const (
-	diskLow          = 10
-	diskCalm         = 12
-	certificateShort = 14 * 24 * time.Hour
+	diskLow  = 10
+	diskCalm = 12
 )
 
 // watch judges the alerts that no machine can: it sees neither certificates nor disks. One goroutine uses it.
@@ -39,7 +38,7 @@ func (w *watch) look(now node.Instant) (all []event.Alert) {
 		if left <= 0 {
 			why[alert.CertificateExpires] = "it has expired at " + until
 		}
-		w.board.See(now, alert.CertificateExpires, alert.Whether(left < certificateShort))
+		w.board.See(now, alert.CertificateExpires, alert.Whether(left < w.certs.Soon()))
 	}
 	if w.dir != "" {
 		free, size, err := w.volume(w.dir)

@@ -17,7 +17,7 @@ func TestTheHostWatchesItsCertificate(t *testing.T) {
 	now, dir := time.Now(), t.TempDir()
 	issuer := issuerOf(t)
 	clock := func() time.Time { return now }
-	store, err := certs.Open(certify(t, issuer, dir, now.Add(20*24*time.Hour)), certs.Identity{Role: node.RoleToy, Cluster: "c", Environment: "test", Node: "n"}, clock)
+	store, err := certs.Open(certify(t, issuer, dir, now.Add(60*24*time.Hour)), certs.Identity{Role: node.RoleToy, Cluster: "c", Environment: "test", Node: "n"}, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestTheHostWatchesItsCertificate(t *testing.T) {
 		}
 	}
 	want("", "")
-	now = now.Add(6*24*time.Hour + time.Hour)
+	now = now.Add(46*24*time.Hour + time.Hour)
 	want(event.AlertRaised, "expires at")
 	want("", "")
 	now = now.Add(20 * 24 * time.Hour)
@@ -52,6 +52,25 @@ func TestTheHostWatchesItsCertificate(t *testing.T) {
 	now = now.Add(40 * 24 * time.Hour)
 	if got := late.look(0); len(got) != 1 || !strings.Contains(got[0].Why, "has expired at") || got[0].Remedy != alert.RuleOf(alert.CertificateExpires).Remedy {
 		t.Fatalf("%+v, want an alert of an expired certificate with its remedy", got)
+	}
+}
+
+// A certificate of a day, renewed in time, raises nothing. Once it is not renewed, the alert has a third of its life.
+func TestAShortCertificateIsNoAlert(t *testing.T) {
+	now, dir, issuer := time.Now(), t.TempDir(), issuerOf(t)
+	store, err := certs.Open(certify(t, issuer, dir, now.Add(24*time.Hour)), certs.Identity{Role: node.RoleToy, Cluster: "c", Environment: "test", Node: "n"}, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watch{certs: store}
+	for _, one := range []struct {
+		past time.Duration
+		want int
+	}{{0, 0}, {15 * time.Hour, 0}, {17 * time.Hour, 1}} {
+		now = time.Now().Add(one.past)
+		if got := w.look(node.Instant(one.past)); len(got) != one.want {
+			t.Errorf("%s behind its issue: %+v, want %d", one.past, got, one.want)
+		}
 	}
 }
 
@@ -93,7 +112,7 @@ func TestTheHostWatchesItsDisk(t *testing.T) {
 func TestAlertsOfTheHostAreSeen(t *testing.T) {
 	issuer := issuerOf(t)
 	o := options("n", newPinger(""))
-	o.Certs = certify(t, issuer, t.TempDir(), time.Now().Add(24*time.Hour))
+	o.Certs = certify(t, issuer, t.TempDir(), time.Now().Add(20*time.Minute))
 	n := start(t, o)
 	remedy := alert.RuleOf(alert.CertificateExpires).Remedy
 	for limit := time.Now().Add(wait); ; time.Sleep(time.Millisecond) { // its first look comes as it starts

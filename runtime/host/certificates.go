@@ -21,8 +21,9 @@ type certificates struct {
 	of     time.Time     // the end that it has warned of
 }
 
-// warnBefore are the spans before a certificate's end at which a node warns, the longest first.
-var warnBefore = [...]time.Duration{14 * 24 * time.Hour, 24 * time.Hour}
+// warnBefore are the spans before a certificate's end at which a node warns, the longest first: of one that lives 42 days
+// or more, 14 days and a day.
+func warnBefore(soon time.Duration) [2]time.Duration { return [...]time.Duration{soon, soon / 14} }
 
 // openCertificates reads the files; it returns nil if there are none.
 func openCertificates(o *Options) (*certificates, error) {
@@ -95,7 +96,7 @@ func (c *certificates) warn(logger *slog.Logger) {
 		c.of, c.warned = until, 0
 	}
 	span := time.Duration(0)
-	for _, s := range warnBefore {
+	for _, s := range warnBefore(c.store.Soon()) {
 		if left <= s {
 			span = s
 		}

@@ -106,7 +106,7 @@ func TestANodeWarnsBeforeItsCertificateEnds(t *testing.T) {
 	now, dir := time.Now(), t.TempDir()
 	const day = 24 * time.Hour
 	issuer := issuerOf(t)
-	files := certify(t, issuer, dir, now.Add(20*day))
+	files := certify(t, issuer, dir, now.Add(60*day))
 	who := certs.Identity{Role: node.RoleToy, Cluster: "c", Environment: "test"}
 	store, err := certs.Open(files, who, func() time.Time { return now })
 	if err != nil {
@@ -133,7 +133,7 @@ func TestANodeWarnsBeforeItsCertificateEnds(t *testing.T) {
 			t.Errorf("the log says %q, want %q", got, want)
 		}
 	}
-	at(5, "")
+	at(45, "")
 	at(1.5, "expires soon;")
 	at(6, "")
 	at(6.6, "expires soon;")
@@ -142,4 +142,9 @@ func TestANodeWarnsBeforeItsCertificateEnds(t *testing.T) {
 	certify(t, issuer, dir, now.Add(10*day))
 	c.read(logger)
 	at(0, "expires soon;")
+	now = time.Now()
+	certify(t, issuer, dir, now.Add(day))
+	c.read(logger)
+	at(0, "")
+	at(17.0/24, "expires soon;")
 }

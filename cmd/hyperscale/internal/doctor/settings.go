@@ -18,9 +18,6 @@ type trust struct {
 	store *certs.Store // nil: no certificates
 }
 
-// certificateSoon is how long before its end a node warns of its certificate.
-const certificateSoon = 14 * 24 * time.Hour
-
 // settings looks at the configuration and the files that it names. No trust: one of them is of no use.
 func (d *doctor) settings(unfit error) (all []Finding, t *trust) {
 	const check = "config"
@@ -77,7 +74,7 @@ func (d *doctor) certificate(t *trust) ([]Finding, error) {
 	}
 	t.store = store
 	until := store.Until().UTC().Format(time.RFC3339)
-	if store.Left() < certificateSoon {
+	if store.Left() < store.Soon() {
 		return []Finding{warn(check, files.Cert, renew, "ends in %s, at %s", store.Left().Round(time.Hour), until)}, nil
 	}
 	return []Finding{ok(check, files.Cert, "valid until %s", until)}, nil
