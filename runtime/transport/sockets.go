@@ -84,6 +84,15 @@ func (s *Sockets) Addr() string {
 	return s.tcp.Addr().String()
 }
 
+// WithoutTCP gives the TCP port back where nothing accepts: the system rejects peers at once.
+func (s *Sockets) WithoutTCP() *Sockets {
+	if s.tcp != nil {
+		_ = s.tcp.Close() // nothing was accepted
+		s.tcp = nil
+	}
+	return s
+}
+
 // Port returns the port alone, 0 if no node connects to this one.
 func (s *Sockets) Port() string {
 	if s.tcp == nil {

@@ -315,6 +315,21 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 	}
 }
 
+// While it looks, no peer can connect to the node's own port, where nothing accepts.
+func TestNoPeerHangs(t *testing.T) {
+	w := newWorld(t)
+	d := doctor{c: w.c, machine: w.machine}
+	s, all := d.port(t.Context(), &trust{})
+	if s == nil || worst(all) != 0 {
+		t.Fatal(bad(all))
+	}
+	defer s.Close()
+	if c, err := net.Dial("tcp", w.c.Listen); err == nil {
+		_ = c.Close()
+		t.Fatal("a peer connects, and hangs until its handshake ends")
+	}
+}
+
 // A node that was given no set is its only member: it tells an empty one.
 func TestALoneOwnerFits(t *testing.T) {
 	d := doctor{c: config.Default(node.RoleManager)}

@@ -63,12 +63,13 @@ func (d *doctor) asker(t *trust, s *transport.Sockets) *transport.Asker {
 	}, s)
 }
 
-// port takes the node's own port, so that echoes go the way of its datagrams. Where the node has it, it takes another.
+// port takes the node's own port for UDP, so that echoes go the way of its datagrams. It gives TCP back, as it accepts
+// nothing: peers connect to no port that hangs. Where the node has it, it takes another.
 func (d *doctor) port(ctx context.Context, t *trust) (*transport.Sockets, []Finding) {
 	const check = "listen"
 	s, err := transport.Listen(d.c.Listen)
 	if err == nil {
-		return s, []Finding{ok(check, d.c.Listen, "the port is free")}
+		return s.WithoutTCP(), []Finding{ok(check, d.c.Listen, "the port is free")}
 	}
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return nil, []Finding{fail(check, d.c.Listen, "correct --listen", "%s", err)}
