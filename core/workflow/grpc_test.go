@@ -2,10 +2,13 @@ package workflow_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"hyperscale/core/message"
 	"hyperscale/core/workflow"
@@ -123,28 +126,72 @@ func TestReflectedClients(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}
-	program := message.Program{Main: "m.star", Files: []message.File{{Name: "m.star", Data: []byte(`shop = grpc.client("grpc://h", schema = grpc.reflect(services = ["b", "a"], metadata = {"x": secret("token")}), metadata = {"x": "1", "y": "2"})`)}}}
+	program := message.Program{Main: "m.star", Files: []message.File{{Name: "m.star", Data: []byte(`shop = grpc.client("grpcs://h", schema = grpc.reflect(services = ["b", "a"], metadata = {"x": secret("token")}), metadata = {"x": "1", "y": "2"})`)}}}
 	_, err := workflow.Load(program)
 	var missing *workflow.Unreflected
-	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Name, "grpc.reflect:grpc://h:443?") || !slices.Equal(missing.Secrets(), []string{"token"}) {
+	if !errors.As(err, &missing) || !strings.HasPrefix(missing.Name, "grpc.reflect:grpcs://h:443?") || !slices.Equal(missing.Secrets(), []string{"token"}) {
 		t.Fatalf("got %+v, %v", missing, err)
 	}
 	if err := missing.Reveal([]message.Secret{{Name: "token", Value: "hunter2"}}); err != nil || len(missing.Ask.Metadata) != 2 || missing.Ask.Metadata[1].Value != "hunter2" {
 		t.Errorf("got %+v, %v", missing.Ask.Metadata, err)
 	}
 	program.Files = append(program.Files, message.File{Name: missing.Name, Data: []byte("no set")})
-	if _, err = workflow.Load(program); err == nil || errors.As(err, &missing) || !strings.Contains(err.Error(), "the descriptors of grpc://h:443: it is no descriptor set") {
+	if _, err = workflow.Load(program); err == nil || errors.As(err, &missing) || !strings.Contains(err.Error(), "the descriptors of grpcs://h:443: it is no descriptor set") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // Words stand for secrets until their values are known.
 func TestSecretsInCalls(t *testing.T) {
-	p, _, err := loadFolder(shopFolder(`workflow(name = "w", vus = 1, duration = "1s", steps = [step("get", grpc.call(shop, "shop.Orders/Get", {"id": secret("token")}, metadata = {"authorization": "Bearer " + secret("token")}))])`))
+	p, _, err := loadFolder(shopFolder(`shop = grpc.client("grpcs://h", schema = grpc.proto("api/shop.proto", imports = ["vendor"]))
+workflow(name = "w", vus = 1, duration = "1s", steps = [step("get", grpc.call(shop, "shop.Orders/Get", {"id": secret("token")}, metadata = {"authorization": "Bearer " + secret("token")}))])`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := p.Workflow("w").Steps[0].Request; strings.Contains(string(r.Body), "${") || len(r.Headers) != 1 {
 		t.Errorf("got %s %v", r.Body, r.Headers)
 	}
+}
+
+// A secret in metadata goes out under TLS, or does not leave the machine; anything else does not load.
+func TestSecretsInClear(t *testing.T) {
+	const (
+		client = `c = grpc.client(%q, schema = grpc.proto("api/shop.proto", imports = ["vendor"])%s)` + "\n"
+		steps  = `workflow(name = "w", vus = 1, duration = "1s", steps = [step("get", %s)])`
+		call   = `grpc.call(c, "shop.Orders/Get", {}%s)`
+		hidden = `, metadata = {"x-tenant": "a", "authorization": "Bearer " + secret("token")}`
+		listed = `, metadata = {"authorization": ["a", secret("token")]}`
+	)
+	for _, row := range []struct{ what, url, client, step, want string }{
+		{"a client's", "grpc://h:443", hidden, fmt.Sprintf(call, ""), "grpc.client"},
+		{"a client's, in a list", "grpc://10.0.0.1:443", listed, fmt.Sprintf(call, ""), "grpc.client"},
+		{"a call's", "grpc://[2001:db8::1]:443", "", fmt.Sprintf(call, hidden), "grpc.call"},
+		{"under TLS", "grpcs://h:443", hidden, fmt.Sprintf(call, hidden), ""},
+		{"on loopback", "grpc://127.0.0.1:50051", hidden, fmt.Sprintf(call, listed), ""},
+		{"on loopback of IPv6", "grpc://[::1]:50051", hidden, fmt.Sprintf(call, listed), ""},
+		{"on localhost", "grpc://localhost:50051", hidden, fmt.Sprintf(call, listed), ""},
+		{"no secret", "grpc://h:443", `, metadata = {"authorization": "x"}`, fmt.Sprintf(call, ""), ""},
+	} {
+		_, _, err := loadFolder(shopFolder(fmt.Sprintf(client, row.url, row.client) + fmt.Sprintf(steps, row.step)))
+		if row.want == "" {
+			require.NoError(t, err, row.what)
+			continue
+		}
+		require.ErrorContains(t, err, row.want+`: the metadata "authorization" has a secret in it, and `+row.url+` sends it in clear`, row.what)
+		require.ErrorContains(t, err, `write grpcs:// for TLS`, row.what)
+	}
+	//lint:orderfree each is a load of its own
+	for url, says := range map[string]string{"grpc://h:443": "grpc://h:443 sends it in clear", "grpcs://h:443": ""} {
+		p, _, err := loadFolder(shopFolder(fmt.Sprintf(client, url, "") + `token = "Bearer " + secret("token")` + "\n" + fmt.Sprintf(steps, "lambda vu: vu."+fmt.Sprintf(call, `, metadata = {"x": token}`))))
+		require.NoError(t, err)
+		require.NoError(t, p.Reveal([]message.Secret{{Name: "token", Value: "hunter2"}}))
+		f := &fake{}
+		v := p.Workflow("w").NewVU(1, 1, f)
+		v.Begin()
+		out := v.Call(0)
+		require.Contains(t, out.Detail, says)
+		require.Equal(t, says == "", len(f.requests) == 1, "a function sends %v", f.requests)
+	}
+	_, _, err := loadFolder(shopFolder(`grpc.client("grpc://h", schema = grpc.reflect(metadata = {"x": secret("token")}))`))
+	require.ErrorContains(t, err, `grpc.reflect: the metadata "x" has a secret in it, and grpc://h:443 sends it in clear`)
 }

@@ -155,6 +155,9 @@ func (r *Reflection) schemaOf(client *grpcValue) (*SchemaValue, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := client.guards("grpc.reflect", r.metadata); err != nil {
+		return nil, err
+	}
 	for _, h := range own {
 		out.Metadata = slices.DeleteFunc(out.Metadata, func(known builtin.Pair) bool { return known.Name == h.Name })
 	}
@@ -175,6 +178,32 @@ type grpcValue struct {
 	compress bool
 }
 
+// guards rejects secrets in metadata that would go out in clear. Loopback is exempt: a proxy
+// beside the load ends TLS there, and no network carries the secret.
+func (g *grpcValue) guards(fn string, metadata starlark.Value) error {
+	if d, ok := metadata.(*starlark.Dict); ok && !g.target.Secure && !g.target.near() {
+		for _, kv := range d.Items() {
+			if name, _ := starlark.AsString(kv[0]); hidden(kv[1]) {
+				return language.Faultf("%s: the metadata %q has a secret in it, and %s sends it in clear", fn, language.Clip(name, 40), g.target.URL()).In("metadata").Do("write grpcs:// for TLS; in clear a secret goes to 127.0.0.1, [::1] or localhost alone")
+			}
+		}
+	}
+	return nil
+}
+
+// hidden reports whether a value of metadata is a secret, or a list with one.
+func hidden(v starlark.Value) bool {
+	if l, ok := v.(*starlark.List); ok {
+		for i := range l.Len() {
+			if _, is := l.Index(i).(*secret.Text); is {
+				return true
+			}
+		}
+	}
+	_, is := v.(*secret.Text)
+	return is
+}
+
 // newGRPCClient is grpc.client.
 func newGRPCClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "grpc.client"
@@ -188,6 +217,9 @@ func newGRPCClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 		return nil, err
 	}
 	if _, err := grpcMetadata(fn, in[2]); err != nil {
+		return nil, err
+	}
+	if err := out.guards(fn, in[2]); err != nil {
 		return nil, err
 	}
 	if out.compress, err = builtin.Flag(fn, "compression", in[3], false); err != nil {
@@ -297,6 +329,9 @@ func (c *grpcCall) request(in []starlark.Value) (*Request, error) {
 	}
 	own, err := grpcMetadata(c.fn, in[4])
 	if err != nil {
+		return nil, err
+	}
+	if err := target.guards(c.fn, in[4]); err != nil {
 		return nil, err
 	}
 	for _, h := range own {

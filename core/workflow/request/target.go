@@ -8,6 +8,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"hyperscale/core/node"
 	"hyperscale/core/plan"
 	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/language"
@@ -94,6 +95,13 @@ func (t *Target) URL() string {
 		out += "/" + t.Path
 	}
 	return out
+}
+
+// near reports whether the target is certainly on the machine that asks.
+func (t *Target) near() bool {
+	host := *t
+	host.Path = ""
+	return node.Addr(strings.TrimPrefix(host.URL(), t.Scheme+"://")).Near()
 }
 
 // Schemes are those of a protocol's targets.
