@@ -72,6 +72,8 @@ const (
 	MeasureAffected  = "affected"  // rows or documents that statements or writes changed
 	MeasureDocuments = "documents" // that cursors returned
 	MeasureRows      = "rows"      // that statements returned
+
+	MeasureTransactionTime = "transaction_time" // from BEGIN to the answer behind which the server has no transaction open
 )
 
 // The Protocol of a StepPlan: HTTP has none.
@@ -125,6 +127,7 @@ func Measures() []MeasureText {
 		{MeasureAffected, []string{ProtocolMongoDB, ProtocolSQL}, message.MeasureCount, "rows that statements inserted, updated, deleted or merged; documents that MongoDB inserted, changed or deleted"},
 		{MeasureDocuments, mongodb, message.MeasureCount, "documents that mongodb.find and mongodb.aggregate read"},
 		{MeasureRows, sql, message.MeasureCount, "rows that statements returned"},
+		{MeasureTransactionTime, sql, message.MeasureTimes, "of vu.sql.begin: from when BEGIN was queued on the open connection until the loop has read the answer that ends the transaction, as of COMMIT or ROLLBACK, which counts it"},
 		{MeasureFirstEvent, sse, message.MeasureTimes, "from the intended start until the loop has read the first event"},
 		{MeasureEventGap, sse, message.MeasureTimes, "from one event of a stream to its next"},
 		{MeasureEvents, sse, message.MeasureCount, "events, each with its blank line"},

@@ -29,6 +29,7 @@ func TestMySQL(t *testing.T) {
 		{"functions", mysqlFunctions},
 		{"codes", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).judgesCodes(t) }},
 		{"transactions", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).transacts(t) }},
+		{"times of transactions", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).timesTransactions(t) }},
 		{"transactions that end", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).endsTransactions(t) }},
 		{"transactions of a run that stops", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).stopsTransactions(t) }},
 		{"transactions on shared connections", func(t *testing.T, s *mysqltest.Server) { ofMySQL(s).sharesTransactions(t) }},

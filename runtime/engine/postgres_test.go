@@ -36,6 +36,7 @@ func TestPostgres(t *testing.T) {
 		{"cancels", postgresCancels},
 		{"codes", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).judgesCodes(t) }},
 		{"transactions", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).transacts(t) }},
+		{"times of transactions", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).timesTransactions(t) }},
 		{"transactions that end", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).endsTransactions(t) }},
 		{"transactions of a run that stops", func(t *testing.T, s *postgrestest.Server) { ofPostgres(s).stopsTransactions(t) }},
 		{"shared connections", postgresShares},

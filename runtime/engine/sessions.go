@@ -548,8 +548,9 @@ func (ss *sessions) end() {
 	ss.undone.tell(ss.functions.log)
 }
 
-// shift moves the instants of sessions to a clock that began so much later.
+// shift moves the instants of sessions and transactions to a clock that began so much later.
 func (ss *sessions) shift(by int64) {
+	ss.Pins.Shift(by)
 	for vu := range int32(len(ss.users.users)) {
 		for _, s := range ss.open[vu] {
 			s.exchange.times.Shift(by)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
 	"hyperscale/runtime/protocol/hostile/mongodb/mongodbtest"
@@ -169,6 +171,7 @@ workflow(name = "test", vus = 64, iterations = 512, duration = "60s", steps = [s
 	if got := steps["pay"]; got.OK != 512 || left == 0 || !strings.Contains(logs, fmt.Sprintf("%d transactions were still open", left)) {
 		t.Errorf("%s: %d visits, %d are left: %v", logs, got.OK, left, got.Errors)
 	}
+	require.Equal(t, map[string]uint64{"pay/COMMIT": steps["pay/COMMIT"].OK, "pay/ROLLBACK": steps["pay/ROLLBACK"].OK}, transactionTimes(steps))
 	if rows := s.ask("select count(*) from served"); rows != fmt.Sprint(steps["pay/COMMIT"].OK) {
 		t.Errorf("%s rows are kept, want %d", rows, steps["pay/COMMIT"].OK)
 	}

@@ -6,6 +6,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"hyperscale/core/message"
+	"hyperscale/core/plan"
 )
 
 // What functions begin, commit and roll back is what the server counts, and what they leave open is rolled
@@ -56,11 +61,52 @@ workflow(name = "test", vus = %d, iterations = %d, duration = "60s", steps = [st
 		if line := fmt.Sprintf("%d transactions were still open", left); !strings.Contains(logs, line) {
 			t.Errorf("%d users: %s, want %q", vus, logs, line)
 		}
+		want := map[string]uint64{"visit/COMMIT": done("COMMIT"), "visit/ROLLBACK": undone, "visit/behind": behind.Started}
+		require.Equal(t, want, transactionTimes(steps), "%d users", vus)
 		if rows := s.ask("select count(*) from kept"); rows != fmt.Sprint(commits) {
 			t.Errorf("%d users: %s rows are kept, want %d", vus, rows, commits)
 		}
 		s.ask("delete from kept")
 	}
+}
+
+// transactionTimes counts the transactions that each name has times of.
+func transactionTimes(steps map[string]message.StepStats) map[string]uint64 {
+	all := map[string]uint64{}
+	for name, got := range steps {
+		if m, has := measured(got)[plan.MeasureTransactionTime]; has {
+			all[name] = m.Times.Count
+		}
+	}
+	return all
+}
+
+// A transaction takes from its BEGIN to its end, whatever the function does between: what it sleeps counts, also
+// before the run's clock starts.
+func (s *sqlServer) timesTransactions(t *testing.T) {
+	const slept, before = 40 * time.Millisecond, 400 * time.Millisecond
+	steps, _ := s.steps(t, context.Background(), 4, fmt.Sprintf(`
+db = sql.client("TARGET", connections = 2)
+own = sql.client("TARGET")
+
+def begin(vu):
+    vu.vars["tx"] = vu.sql.begin(own)
+    vu.sleep("%v")
+
+def end(vu):
+    return vu.vars["tx"].commit(name = "early")
+
+def pay(vu):
+    tx = vu.sql.begin(db)
+    tx.query("select 1")
+    vu.sleep("%v")
+    return tx.commit()
+
+workflow(name = "test", vus = 4, vu_iterations = 1, duration = "60s", vu_setup = begin, steps = [step("end", end), step("pay", pay)])`, before, slept))
+	require.Equal(t, map[string]uint64{"end/early": 4, "pay/COMMIT": 4}, transactionTimes(steps))
+	early, pay := measured(steps["end/early"])[plan.MeasureTransactionTime].Times, measured(steps["pay/COMMIT"])[plan.MeasureTransactionTime].Times
+	require.GreaterOrEqual(t, early.Min, uint64(before))
+	require.GreaterOrEqual(t, pay.Min, uint64(slept))
 }
 
 // A transaction that its server ends is over for its function: nothing of it is sent on another connection,
@@ -138,6 +184,7 @@ workflow(name = "test", vus = 1, iterations = 2, duration = "60s", steps = [
 			t.Errorf("%s counts %d that are not sent", name, got.Started)
 		}
 	}
+	require.Equal(t, map[string]uint64{"same/COMMIT": 2, "own/own": 2, "twice/back": 2}, transactionTimes(steps))
 	after := s.count()
 	if is := after.committed - before.committed; s.mysql && is != 4 { // of same and own
 		t.Errorf("the server counts %d commits", is)
@@ -182,6 +229,7 @@ workflow(name = "test", vus = %d, iterations = 1000000, duration = "60s", steps 
 		if begun != begin.Sent || committed < commit.OK || committed > commit.Sent || commit.Failed+begin.Failed > 0 || commit.OK == 0 || rows != fmt.Sprint(committed) {
 			t.Errorf("%d users: begun %d of %d, committed %d of %d to %d, %s rows: %v; %s", vus, begun, begin.Sent, committed, commit.OK, commit.Sent, rows, commit.Errors, logs)
 		}
+		require.Equal(t, map[string]uint64{"visit/COMMIT": commit.OK}, transactionTimes(steps), "%d users", vus)
 		s.ask("delete from stops")
 	}
 }

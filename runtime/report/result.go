@@ -386,7 +386,8 @@ type Step struct {
 // MQTT, NATS and RabbitMQ have end_to_end as well (from when a message with a stamp was queued until it was read, by the clock of one machine),
 // and stamps_unknown (messages whose stamp is of another machine: they have no end_to_end). SMTP has
 // recipients_accepted and recipients_refused (by what the server answers to each). PostgreSQL and MySQL have
-// rows (that statements returned) and affected (that they inserted, updated, deleted or merged). SFTP and SCP have auth_time (of a new connection),
+// rows (that statements returned), affected (that they inserted, updated, deleted or merged) and transaction_time (of those
+// that functions hold, from BEGIN to COMMIT or ROLLBACK). SFTP and SCP have auth_time (of a new connection),
 // transferred (bytes of files) and transfer_time (of one file). FTP has the last two, data_connect (of a data connection) and first_byte (of what comes
 // there). MongoDB has documents (that cursors returned),
 // batches (that they came in) and affected (documents inserted, changed or deleted).

@@ -3,10 +3,14 @@ package measure
 import (
 	"hyperscale/core/message"
 	"hyperscale/core/plan"
+	"hyperscale/core/stats"
 )
 
 // Results counts what the statements of a step bring and change.
-type Results struct{ rows, affected, documents, batches uint64 }
+type Results struct {
+	rows, affected, documents, batches uint64
+	transactions                       stats.Histogram
+}
 
 // Results returns what counts the account's rows.
 func (a *Account) Results() *Results {
@@ -29,6 +33,9 @@ func (r *Results) Documents(documents, batches, affected uint64) {
 	r.affected += affected
 }
 
+// Transacted counts a transaction that ended so long after it began.
+func (r *Results) Transacted(after int64) { r.transactions.Record(uint64(max(0, after))) }
+
 // wire appends the measures that happened.
 func (r *Results) wire(out message.Measures) message.Measures {
 	if r == nil {
@@ -40,6 +47,9 @@ func (r *Results) wire(out message.Measures) message.Measures {
 		if m.Kind = message.MeasureCount; m.Count > 0 {
 			out.List = append(out.List, m)
 		}
+	}
+	if r.transactions.Count() > 0 {
+		out.List = append(out.List, message.Measure{Name: plan.MeasureTransactionTime, Kind: message.MeasureTimes, Times: r.transactions.Wire()})
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package pool
 import (
 	"slices"
 
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/protocol/codec"
 	"hyperscale/runtime/protocol/http1"
 )
@@ -11,10 +12,11 @@ import (
 // connection is its user's again as soon as its server says that no transaction is open.
 type Pin struct {
 	of     *Connections
-	ticket      // its connection
-	given  bool // it has had a connection: no other one can go on
-	over   bool // the transaction is
-	beside bool // a function beside the steps began it
+	ticket       // its connection
+	given  bool  // it has had a connection: no other one can go on
+	began  int64 // when BEGIN was queued; meaningful if given
+	over   bool  // the transaction is
+	beside bool  // a function beside the steps began it
 }
 
 // Held reports that the connection is there, with the transaction open.
@@ -26,9 +28,12 @@ func (p *Pin) Held() bool {
 	return c.Generation == p.serial && c.fd >= 0
 }
 
-// take keeps a connection whose exchange has ended.
-func (p *Pin) take(at int32) {
+// take keeps a connection whose exchange has ended. Asked is when that was queued.
+func (p *Pin) take(at int32, asked int64) {
 	c := p.of.Sockets.Conns.At(at)
+	if !p.given {
+		p.began = asked
+	}
 	c.slot = None // it is in no list
 	p.ticket, p.given = ticket{at, c.Generation}, true
 }
@@ -41,6 +46,17 @@ func (p *Pin) keeps(d codec.Dialogue) bool {
 	t, ok := d.(codec.Transactional)
 	p.over = !ok || !t.InTransaction()
 	return !p.over
+}
+
+// measures counts the transaction of an exchange that the server has answered, if it is over by that answer. One
+// that a timeout, a lost connection or the end of the run cuts has no such answer.
+func (p *Pin) measures(d codec.Dialogue, a *measure.Account, now int64) {
+	if p == nil || !p.given || p.over {
+		return
+	}
+	if t, ok := d.(codec.Transactional); ok && !t.InTransaction() {
+		a.Results().Transacted(now - p.began)
+	}
 }
 
 // pins are the connections that transactions keep.
@@ -58,6 +74,16 @@ func (o *pins) Begin(vu int32, beside bool, most int) *Pin {
 	p := &Pin{of: o.Connections, beside: beside}
 	o.open[vu] = append(o.open[vu], p)
 	return p
+}
+
+// Shift moves the beginnings of transactions to a clock that began so much later.
+func (o *pins) Shift(by int64) {
+	//lint:orderfree each by itself
+	for _, all := range o.open {
+		for _, p := range all {
+			p.began -= by
+		}
+	}
 }
 
 // Answered takes the end of an exchange of a transaction.

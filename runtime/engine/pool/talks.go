@@ -452,9 +452,10 @@ func (y *talks) complete(index int32) {
 	if of, sized := d.Dialogue.(codec.Sized); sized {
 		n.Size = of.Size()
 	}
+	n.Pin.measures(d.Dialogue, n.Account, now)
 	switch usable := !d.Over() && (!d.state.is(talkQueued) || d.learnt()) && !d.state.is(talkExtra) && !d.state.is(talkMute) && d.left == nil; {
 	case usable && n.Pin.keeps(d.Dialogue):
-		n.Pin.take(at)
+		n.Pin.take(at, n.Wrote)
 	case usable && n.Talk.Stays():
 		y.Sockets.keep(at)
 	default:
