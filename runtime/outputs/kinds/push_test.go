@@ -14,6 +14,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"hyperscale/core/message"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/model"
 	"hyperscale/runtime/outputs/outputstest"
@@ -381,6 +385,54 @@ func newClickHouse(t *testing.T) outputstest.Place {
 		return all, nil
 	}
 	return p
+}
+
+// What the table has of a job is read back as it was delivered, and of two versions the newer one.
+func TestClickHouseReadsBack(t *testing.T) {
+	p := newClickHouse(t).(*place)
+	k := push.ClickHouse()
+	s, err := outputs.Parse(&k, p.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := outputstest.Rows(`it's \ a job`)
+	rows[0].Tags = []message.Tag{{Name: "team", Value: `a"b`}}
+	rows[1].Rebased, rows[1].Figures.Blunt = true, true
+	older := rows[0]
+	older.Version, older.Figures = outputs.Version{}, &outputs.Figures{Begun: 99_999}
+	sink := open(t, k, p.Name())
+	if err := sink.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, batch := range [][]outputs.Row{rows, {older}, rows[:3]} {
+		if out := sink.Deliver(t.Context(), outputs.Batch{Number: 1, Try: 1, Rows: batch}); out.Verdict != outputs.VerdictDelivered {
+			t.Fatal(out)
+		}
+	}
+	var want []outputs.Row
+	for i := range rows {
+		if rows[i].Kind == outputs.RowWindow || rows[i].Kind == outputs.RowResult || rows[i].Kind == outputs.RowLost || rows[i].Kind == outputs.RowRun {
+			r, err := outputs.ParseJSON(outputs.AppendJSON(nil, &rows[i]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, r)
+		}
+	}
+	got, err := k.ReadBack(s, rows[0].Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got, cmpopts.SortSlices(func(a, b outputs.Row) bool { return a.Key() < b.Key() }), cmpopts.EquateEmpty()); d != "" {
+		t.Fatal(d)
+	}
+	if none, err := k.ReadBack(s, "' OR 1=1 --"); err != nil || len(none) > 0 {
+		t.Fatalf("%d rows of a job that is none: %v", len(none), err)
+	}
+	t.Setenv("CH_PASSWORD", "wrong-secret")
+	if _, err := k.ReadBack(s, "j"); err == nil || !strings.Contains(err.Error(), "correct user=") || strings.Contains(err.Error(), "secret") {
+		t.Fatal(err)
+	}
 }
 
 func begunOf(r *outputs.Row) uint64 {

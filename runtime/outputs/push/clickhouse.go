@@ -35,6 +35,7 @@ func ClickHouse() outputs.Kind {
 		Tested:   "ClickHouse 18.16.1, of 2018; no newer one",
 		Schema:   clickHouseTable("hyperscale_rows"),
 		Open:     openClickHouse,
+		ReadBack: readClickHouse,
 	}
 }
 
@@ -64,6 +65,14 @@ type clickHouse struct {
 }
 
 func openClickHouse(s *outputs.Settings) (outputs.Sink, error) {
+	c, err := newClickHouse(s)
+	if err != nil {
+		return nil, err
+	}
+	return newSink(c), nil
+}
+
+func newClickHouse(s *outputs.Settings) (*clickHouse, error) {
 	u, err := addressOf(s, "/")
 	if err != nil {
 		return nil, err
@@ -78,7 +87,7 @@ func openClickHouse(s *outputs.Settings) (outputs.Sink, error) {
 	q := c.base.Query()
 	q.Set("database", s.Text("database"))
 	c.base.RawQuery = q.Encode()
-	return newSink(c), nil
+	return c, nil
 }
 
 // probes creates the table, and names each column that rows have.

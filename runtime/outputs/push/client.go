@@ -1,6 +1,7 @@
 package push
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -22,6 +23,7 @@ import (
 // Bounds of an answer.
 const (
 	answerMax = 1 << 20 // bytes that are read: what a service says of 1,000 rows
+	lineMax   = 4 << 20 // bytes of one row that is read back
 	headMax   = 64 << 10
 	shownMax  = 300 // bytes of a service's text that people see
 	afterMax  = time.Hour
@@ -55,11 +57,26 @@ type answer struct {
 
 // do sends a call once. An outcome says why there is no answer.
 func (c *client) do(ctx context.Context, what *call) (*answer, *outputs.Outcome) {
+	a, from, failed := c.send(ctx, what)
+	if failed != nil {
+		return nil, failed
+	}
+	defer func() { _ = from.Close() }() // it is read as far as it matters
+	body, err := io.ReadAll(io.LimitReader(from, answerMax))
+	if err != nil && a.status/100 == 2 {
+		return nil, new(outputs.Unclear("the answer of the service broke off"))
+	}
+	a.body = body
+	return a, nil
+}
+
+// send sends a call once, and leaves the body of its answer to the caller.
+func (c *client) send(ctx context.Context, what *call) (*answer, io.ReadCloser, *outputs.Outcome) {
 	var connected atomic.Bool // from another goroutine: the transport's
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	r, err := http.NewRequestWithContext(ctx, what.method, what.url, bytes.NewReader(what.body))
 	if err != nil {
-		return nil, new(outputs.Rejected(nil, "the address cannot be asked: correct it"))
+		return nil, nil, new(outputs.Rejected(nil, "the address cannot be asked: correct it"))
 	}
 	for name, values := range what.header {
 		r.Header[name] = values
@@ -68,19 +85,39 @@ func (c *client) do(ctx context.Context, what *call) (*answer, *outputs.Outcome)
 	var hide []string
 	if what.sign != nil {
 		if hide, err = what.sign(r, what.body); err != nil {
-			return nil, new(outputs.Denied(err.Error()))
+			return nil, nil, new(outputs.Denied(err.Error()))
 		}
 	}
 	got, err := c.http.Do(r)
 	if err != nil {
-		return nil, new(unanswered(err, connected.Load(), hide))
+		return nil, nil, new(unanswered(err, connected.Load(), hide))
 	}
-	defer func() { _ = got.Body.Close() }() // it is read as far as it matters
-	body, err := io.ReadAll(io.LimitReader(got.Body, answerMax))
-	if err != nil && got.StatusCode/100 == 2 {
-		return nil, new(outputs.Unclear("the answer of the service broke off"))
+	return &answer{status: got.StatusCode, header: got.Header, hide: hide}, got.Body, nil
+}
+
+// lines gives each line of an answer of any length to a function. An answer that is no success, and one that breaks
+// off, is an error.
+func (c *client) lines(ctx context.Context, what *call, judge func(outputs.Batch, *answer) outputs.Outcome, each func(line []byte) error) error {
+	a, from, failed := c.send(ctx, what)
+	if failed != nil {
+		return errors.New(failed.Why)
 	}
-	return &answer{status: got.StatusCode, header: got.Header, body: body, hide: hide}, nil
+	defer func() { _ = from.Close() }() // it is read as far as it matters
+	if a.status/100 != 2 {
+		a.body, _ = io.ReadAll(io.LimitReader(from, answerMax)) // what arrived says why
+		return errors.New(judge(outputs.Batch{}, a).Why)
+	}
+	in := bufio.NewScanner(from)
+	in.Buffer(nil, lineMax)
+	for in.Scan() {
+		if err := each(in.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := in.Err(); err != nil {
+		return errors.New("the answer of the service broke off: " + clean(err.Error(), a.hide))
+	}
+	return nil
 }
 
 // unanswered tells a request that never left from one that may have arrived.
