@@ -76,7 +76,7 @@ var unreported = map[string]string{
 	"seats.Set.Ordinals":        "one entry of each seat",
 	"seats.Set.Retired":         "bounded by retiredMax",
 	"gate.seatAsk.of":           "one entry of each datacenter, until the next order",
-	"gate.wanted.cores":       "one entry of each datacenter, until the gate forgets it",
+	"gate.wanted.cores":         "one entry of each datacenter, until the gate forgets it",
 	"quorum.Member.ears":        "one entry of each member",
 	"uplink.Link.set":           "bounded by setMax, of each link",
 	"archive.shelf.lacked":      "made anew at each Mend, which FilesMax bounds",

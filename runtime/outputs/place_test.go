@@ -16,11 +16,11 @@ func kindOfTest() *Kind {
 }
 
 func TestParse(t *testing.T) {
-	s, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b=c,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
+	_, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b=c,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
 	if err == nil {
 		t.Fatal("b= behind an option is no option, and no part of a value")
 	}
-	s, err = Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
+	s, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	case "processor":
 		_ = bound()
 		for {
-			time.Now()
+			_ = time.Now()
 		}
 	case "nice": // says its priority once it is the least one, or ends at the bound of its processor
 		_ = bound()

@@ -107,7 +107,7 @@ func (s *server) openMySQL(ctx context.Context) (database, *failure) {
 	}
 	c := w.talk.(*mysql.Conn)
 	w.judge = judgeMySQL
-	w.outcome = func() (error, []byte) { return c.Outcome().Err, c.Outcome().Body }
+	w.outcome = func() ([]byte, error) { return c.Outcome().Body, c.Outcome().Err }
 	w.operate = func(all []statement, keeps bool) error {
 		return c.Operate(mysqlOperation(all, !keeps), mysql.Order{Keeps: keeps})
 	}

@@ -25,7 +25,7 @@ func (s *server) openPostgres(ctx context.Context) (database, *failure) {
 	}
 	c := w.talk.(*postgres.Conn)
 	w.judge = judgePostgres
-	w.outcome = func() (error, []byte) { return c.Outcome().Err, c.Outcome().Body }
+	w.outcome = func() ([]byte, error) { return c.Outcome().Body, c.Outcome().Err }
 	w.operate = func(all []statement, keeps bool) error {
 		return c.Operate(postgresOperation(all), postgres.Order{Keeps: keeps})
 	}

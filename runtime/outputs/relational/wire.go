@@ -26,7 +26,7 @@ type wire struct {
 	talk    codec.Dialogue
 	buffer  []byte
 	operate func(all []statement, keeps bool) error // queues one transaction
-	outcome func() (error, []byte)                  // of the transaction that ended
+	outcome func() ([]byte, error)                  // of the transaction that ended
 	judge   func(error) *failure                    // an error of the server: nothing of the transaction is there
 }
 
@@ -117,14 +117,14 @@ func (c *wire) greet(ctx context.Context, s *server, g codec.Greeting) error {
 
 // heard listens for the end of an operation.
 type heard struct {
-	of   func() (error, []byte)
+	of   func() ([]byte, error)
 	done bool
 	err  error
 	body []byte
 }
 
 func (h *heard) Message(_ codec.MessageKind, _ []byte) {
-	err, body := h.of()
+	body, err := h.of()
 	h.done, h.err, h.body = true, err, append([]byte(nil), body...)
 }
 func (h *heard) Pong(uint64)           {}
