@@ -16,18 +16,18 @@ func kindOfTest() *Kind {
 }
 
 func TestParse(t *testing.T) {
-	_, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b=c,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
+	_, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b=c,create=false,size=9,window=60s,token_env=OUTPUT_TOKEN_OF_TEST")
 	if err == nil {
 		t.Fatal("b= behind an option is no option, and no part of a value")
 	}
-	s, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b,create=false,size=9,window=60s,token_env=HYPERSCALE_T")
+	s, err := Parse(kindOfTest(), "http://h/a,b?x=1%2Cy=2,table=a,b,create=false,size=9,window=60s,token_env=OUTPUT_TOKEN_OF_TEST")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.Place != "http://h/a,b?x=1%2Cy=2" || s.Text("table") != "a,b" || s.Bool("create") || s.Number("size") != 9 || s.Window() != time.Minute || s.Span("every") != 0 || !s.Required() {
 		t.Errorf("%+v", s)
 	}
-	t.Setenv("HYPERSCALE_T", " secret\n")
+	t.Setenv("OUTPUT_TOKEN_OF_TEST", " secret\n")
 	if v, err := s.Secret("token").Read(); v != "secret" || err != nil || strings.Contains(s.Secret("token").String(), "secret\n") {
 		t.Errorf("%q %v", v, err)
 	}
@@ -75,7 +75,7 @@ func TestSecrets(t *testing.T) {
 	if err := os.WriteFile(large, make([]byte, secretMax+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []Secret{{name: "token"}, {name: "token", file: dir + "/none"}, {name: "token", env: "HYPERSCALE_NONE"}, {name: "token", file: large}} {
+	for _, s := range []Secret{{name: "token"}, {name: "token", file: dir + "/none"}, {name: "token", env: "OUTPUT_TOKEN_OF_NO_TEST"}, {name: "token", file: large}} {
 		if _, err := s.Read(); err == nil || !strings.Contains(err.Error(), "token") {
 			t.Errorf("%v: %v", s, err)
 		}
