@@ -196,9 +196,9 @@ func TestEventsContinue(t *testing.T) {
 }
 
 // TestFloodCostsNoLease: a thousand connections, hostile and silent, at the gate that owns a job: it keeps the job, and the
-// job ends. The gate's API answers again when they are gone.
+// job ends. The gate's API answers again when they are gone. Beside it
+// other floods of the tests would starve, so it runs alone.
 func TestFloodCostsNoLease(t *testing.T) {
-	t.Parallel()
 	url := serveTarget(t, "--latency", "5ms")
 	a := withAPI(t)
 	a.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
