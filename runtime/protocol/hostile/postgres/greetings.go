@@ -70,7 +70,7 @@ func secured() []Entry {
 		begins("HTTP instead of TLS", says("HTTP/1.1 400 Bad Request\r\n\r\n", hold), http1.KindProtocol),
 		begins("a welcome in clear before TLS", says("S"+welcome, hold), http1.KindProtocol),
 		begins("a byte in clear before TLS", says("SN", hold), http1.KindProtocol),
-		begins("a welcome in clear instead of TLS", says("S", later(welcome, hold)), http1.KindTLS),
+		begins("a welcome in clear instead of TLS", says("S", later(welcome, hold)), http1.KindTLS).pausing(), // a busy machine reads both at once
 		begins("silence instead of TLS", says("S", hold), http1.KindConnectTimeout),
 		begins("silence about TLS", hold, http1.KindConnectTimeout),
 		begins("the end instead of TLS", says("S", half), http1.KindClosed),
