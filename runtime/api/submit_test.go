@@ -29,9 +29,21 @@ func body(t *testing.T, in Submission) string {
 	return string(b)
 }
 
+// raced says that the race detector is on, whose own memory exceeds what a child may have.
+var raced bool
+
+// loads skips a test whose child loads a program.
+func loads(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("the race detector takes more memory than a child may have")
+	}
+}
+
 // TestSubmit: the gates get the program, its plan and its options, under a key that is the caller's alone; the same request
 // is the same message, whatever gate takes it.
 func TestSubmit(t *testing.T) {
+	loads(t)
 	s := start(t)
 	var got []*message.JobSubmit
 	s.answer(message.KindJobSubmit, func(m node.Message) node.Message {
@@ -78,6 +90,7 @@ func TestSubmit(t *testing.T) {
 
 // TestSubmitFiles: files come as parts, the first is the main one.
 func TestSubmitFiles(t *testing.T) {
+	loads(t)
 	s := start(t)
 	var got *message.JobSubmit
 	s.answer(message.KindJobSubmit, func(m node.Message) node.Message {
@@ -129,6 +142,7 @@ func TestPartsAreBounded(t *testing.T) {
 
 // TestBadSubmissions: each is an answer that names the field, and no gate sees it.
 func TestBadSubmissions(t *testing.T) {
+	loads(t)
 	s := start(t, func(c *Config) { c.Clear = true })
 	one := func(text string) map[string]string { return map[string]string{"w.star": text} }
 	plain := strings.ReplaceAll(program, `, headers = {"Authorization": secret("key")}`, "")

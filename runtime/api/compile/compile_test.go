@@ -62,7 +62,19 @@ func child(t *testing.T, what string) *Compiler {
 	return New([]string{self, what})
 }
 
+// raced says that the race detector is on, whose own memory exceeds what a child may have.
+var raced bool
+
+// loads skips a test whose child loads a program.
+func loads(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("the race detector takes more memory than a child may have")
+	}
+}
+
 func TestPlanAndMistakes(t *testing.T) {
+	loads(t)
 	c := child(t, Command)
 	got, err := c.Program(context.Background(), "a", &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte(`workflow(name = "w", vus = 2, duration = "1s", steps = [step("s", http.get("http://h/" + secret("k")))])`)}}})
 	require.NoError(t, err)
@@ -120,6 +132,7 @@ func TestChildrenAreNice(t *testing.T) {
 
 // TestOneChildOfACaller: a caller's second program waits for its first, and another caller's does not.
 func TestOneChildOfACaller(t *testing.T) {
+	loads(t)
 	c := child(t, Command)
 	busy := c.join("a")
 	busy.room <- struct{}{}
