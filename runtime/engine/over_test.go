@@ -40,12 +40,12 @@ func TestLoopLetsOtherGoroutinesRun(t *testing.T) {
 	if b.at != 0 {
 		t.Fatalf("it let others run at %d ns, want %v", b.at, breathEvery)
 	}
-	ran := false // no lock: one processor
-	go func() { ran = true }()
-	for now := int64(breathEvery); !ran && now < 10*int64(breathEvery); now += int64(breathEvery) {
+	var ran atomic.Bool
+	go ran.Store(true)
+	for now := int64(breathEvery); !ran.Load() && now < 10*int64(breathEvery); now += int64(breathEvery) {
 		b.take(now)
 	}
-	if !ran {
+	if !ran.Load() {
 		t.Error("a goroutine that waited has not run")
 	}
 }
