@@ -90,7 +90,7 @@ func TestPlanAndMistakes(t *testing.T) {
 
 // TestChildrenAreBounded: one that takes memory or the processor ends, and costs this process nothing.
 func TestChildrenAreBounded(t *testing.T) {
-	for what, want := range map[string]string{"memory": "takes more than 256 MiB to load", "processor": "ends the process that loads it|is not loaded after 10s"} { // a machine that is busy gives it no 2 s within 10
+	for what, want := range map[string]string{"memory": "takes more than 256 MiB to load|ends the process that loads it", "processor": "ends the process that loads it|is not loaded after 10s"} { // memory may also lack for a thread; a machine that is busy gives no 2 s within 10
 		got, err := child(t, what).Program(context.Background(), "a", &message.Program{Main: "a"})
 		require.NoError(t, err)
 		require.Nil(t, got.Plan)
