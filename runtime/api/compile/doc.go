@@ -9,7 +9,7 @@
 //
 //	COMPILE-1 A child has no environment, no files of its own, a bounded memory, 2 s of a processor, 10 s by the clock, and the
 //	          system calls of an executor (runtime/exec/confine).
-//	COMPILE-2 At most childrenMax children run at once, one of each caller, at the least priority. A caller waits a bounded time for
+//	COMPILE-2 At most childrenMax children run at once, one of each caller, at a low priority. A caller waits a bounded time for
 //	          its turn.
 //	COMPILE-3 What a child says is bounded, and decoded as a message of a peer.
 //
