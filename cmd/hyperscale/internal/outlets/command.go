@@ -150,18 +150,30 @@ Exit codes: 0 it takes rows; 1 it does not; 2 bad usage.`,
 			if err != nil {
 				return err
 			}
-			shown := s.Kind.Name + "=" + export.Discreet(s.Place)
-			sink, err := s.Kind.Open(s)
+			shell, err := ready(s)
 			if err != nil {
-				return command.Usage("%s: %v", shown, err)
+				return err
 			}
-			shell := outputs.NewShell(s.Kind.Name, s, sink, outputs.DefaultPace())
 			defer shell.Close()
-			if err := shell.Check(); err != nil {
-				return command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", shown, err))
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s takes rows\n", shown)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s takes rows\n", shown(s))
 			return err
 		}),
 	}
+}
+
+// shown is a place without its credentials.
+func shown(s *outputs.Settings) string { return s.Kind.Name + "=" + export.Discreet(s.Place) }
+
+// ready opens a place that takes rows. The caller closes the shell.
+func ready(s *outputs.Settings) (*outputs.Shell, error) {
+	sink, err := s.Kind.Open(s)
+	if err != nil {
+		return nil, command.Usage("%s: %v", shown(s), err)
+	}
+	shell := outputs.NewShell(s.Kind.Name, s, sink, outputs.DefaultPace())
+	if err := shell.Check(); err != nil {
+		shell.Close()
+		return nil, command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", shown(s), err))
+	}
+	return shell, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/export"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/files"
 )
@@ -39,16 +38,11 @@ Exit codes: 0 the place has each row; 1 it lacks some; 2 bad usage, or a file th
 			} else if err != nil {
 				return command.AsUsage(err)
 			}
-			shown := s.Kind.Name + "=" + export.Discreet(s.Place)
-			sink, err := s.Kind.Open(s)
+			shell, err := ready(s)
 			if err != nil {
-				return command.Usage("%s: %v", shown, err)
+				return err
 			}
-			shell := outputs.NewShell(s.Kind.Name, s, sink, outputs.DefaultPace())
 			defer shell.Close()
-			if err := shell.Check(); err != nil {
-				return command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", shown, err))
-			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), wait)
 			defer cancel()
 			return replay(ctx, cmd, shell, rows)
