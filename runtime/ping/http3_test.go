@@ -46,6 +46,9 @@ func over3(url string) ping.Config {
 func TestHTTP3(t *testing.T) {
 	at := caddy(t)
 	r, picture := pings(t, over3("https://localhost:"+at+"/"))
+	for i := 0; i < 3 && r.TLS.Resumes == nil; i++ { // on a busy machine the session comes behind the answer: nothing is known of it
+		r, picture = pings(t, over3("https://localhost:"+at+"/"))
+	}
 	if !r.OK() || r.Answer.Protocol != "HTTP/3" || r.Answer.Status != 200 || r.Answer.BodyBytes != 12 || !r.Answer.KeepAlive || r.TLS.ALPN != "h3" || r.TLS.Resumes == nil || !*r.TLS.Resumes || r.QUIC.Version != "v1" || r.QUIC.In == 0 {
 		t.Errorf("%+v\n%s", r, picture)
 	}
