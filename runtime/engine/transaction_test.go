@@ -82,10 +82,11 @@ func transactionTimes(steps map[string]message.StepStats) map[string]uint64 {
 }
 
 // A transaction takes from its BEGIN to its end, whatever the function does between: what it sleeps counts, also
-// before the run's clock starts.
+// before the run's clock starts, as users of a rate are prepared.
 func (s *sqlServer) timesTransactions(t *testing.T) {
 	const slept, before = 40 * time.Millisecond, 400 * time.Millisecond
-	steps, _ := s.steps(t, context.Background(), 4, fmt.Sprintf(`
+	began := time.Now()
+	w := loadFile(t, s.url("app"), fmt.Sprintf(`
 db = sql.client("TARGET", connections = 2)
 own = sql.client("TARGET")
 
@@ -102,11 +103,18 @@ def pay(vu):
     vu.sleep("%v")
     return tx.commit()
 
-workflow(name = "test", vus = 4, vu_iterations = 1, duration = "60s", vu_setup = begin, steps = [step("end", end), step("pay", pay)])`, before, slept))
-	require.Equal(t, map[string]uint64{"end/early": 4, "pay/COMMIT": 4}, transactionTimes(steps))
+workflow(name = "test", vus = 1, duration = "1s", vu_setup = begin, steps = [step("end", end), step("pay", pay)])`, before, slept))
+	w.Plan.Rate = 2_000 // one iteration in half a second
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: 500 * time.Millisecond, Timeout: 30 * time.Second})
+	took, steps := uint64(time.Since(began)), map[string]message.StepStats{}
+	for _, got := range r.Stats.Steps {
+		steps[got.Name] = got
+	}
+	require.Equal(t, map[string]uint64{"end/early": 1, "pay/COMMIT": 1}, transactionTimes(steps))
 	early, pay := measured(steps["end/early"])[plan.MeasureTransactionTime].Times, measured(steps["pay/COMMIT"])[plan.MeasureTransactionTime].Times
 	require.GreaterOrEqual(t, early.Min, uint64(before))
 	require.GreaterOrEqual(t, pay.Min, uint64(slept))
+	require.Less(t, early.Max+pay.Max, took) // one follows the other
 }
 
 // A transaction that its server ends is over for its function: nothing of it is sent on another connection,
