@@ -144,6 +144,41 @@ func TestViewAddsUp(t *testing.T) {
 	near(t, 100_000, float64(v.Places[1].RateMilli), 1000, "west's rate")
 }
 
+// TestFiguresAreThoseOfAllRequests: quantiles, failures and doubts are of every request, over all datacenters, those that
+// timed out included.
+func TestFiguresAreThoseOfAllRequests(t *testing.T) {
+	s := status(10*time.Second, func(s *message.JobStatus) {
+		for i := range s.Datacenters {
+			var course stats.Windows
+			var latency stats.Histogram
+			w := message.StepStats{Name: "home", Kind: message.StepRequest}
+			for k := range time.Duration(1000) { // 1 to 1000 ms, the later datacenter 1001 to 2000
+				took, since := uint64(time.Duration(i)*1000+k+1)*uint64(time.Millisecond), k*10*time.Millisecond
+				latency.Record(took)
+				course.Record(since, took)
+				in := course.At(since)
+				in.Started, w.Started = in.Started+1, w.Started+1
+				if k%4 == 0 {
+					in.TimedOut, w.TimedOut = in.TimedOut+1, w.TimedOut+1
+					continue
+				}
+				in.OK, w.OK = in.OK+1, w.OK+1
+			}
+			w.Latency, w.Windows = latency.Wire(), course.Wire()
+			d := &s.Datacenters[i].Workflows[0]
+			d.State, d.Stats.Steps = message.WorkflowCompleted, []message.StepStats{w}
+			d.Stats.Generator.Saturated = true
+		}
+	})
+	v := viewOf(t, s)
+	for name, q := range map[string][2]uint64{"p50": {v.Latency.P50, 1000}, "p90": {v.Latency.P90, 1800}, "p95": {v.Latency.P95, 1900}, "p99": {v.Latency.P99, 1980}, "p999": {v.Latency.P999, 1998}, "max": {v.Latency.Max, 2000}, "min": {v.Latency.Min, 1}} {
+		near(t, float64(q[1])*1e6, float64(q[0]), 0.01*float64(q[1])*1e6, name)
+	}
+	same(t, []uint64{2000, 2000, 500}, []uint64{v.Latency.Count, sum(v.Course.Ended), sum(v.Course.Failed)})
+	same(t, "no", v.Trust.Word)
+	has(t, strings.Join(v.Trust.Why, " "), "saturated")
+}
+
 func sign(ok bool) string { return map[bool]string{true: "✓ ", false: "✗ "}[ok] }
 
 // TestEndHasAll: the course of a job that ended holds every request.
