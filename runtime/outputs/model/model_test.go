@@ -136,6 +136,20 @@ func TestLabels(t *testing.T) {
 	same(t, []Label{{"run", "j"}, {"test", "t"}, {"workflow", "w"}, {"step", "s"}, {"team", "a"}}, Labels(r))
 }
 
+// TestQuantilesAreThoseOfTheirNames: of 1 to 2000 ms.
+func TestQuantilesAreThoseOfTheirNames(t *testing.T) {
+	var h stats.Histogram
+	for ms := uint64(1); ms <= 2000; ms++ {
+		h.Record(ms * 1_000_000)
+	}
+	all, err := Quantiles(h.Wire())
+	hold(t, err == nil && len(all) == 8, "%v, %v", all, err)
+	want := map[string]float64{"min": 1, "mean": 1000.5, "p50": 1000, "p90": 1800, "p95": 1900, "p99": 1980, "p999": 1998, "max": 2000}
+	for _, q := range all {
+		hold(t, math.Abs(float64(q.Nanos)/1e6-want[q.Name]) <= 0.005*want[q.Name], "%s is %d ns, want %v ms", q.Name, q.Nanos, want[q.Name])
+	}
+}
+
 func TestQuantilesOfNothing(t *testing.T) {
 	q, err := Quantiles(message.Histogram{})
 	hold(t, err == nil, "%v", err)
