@@ -128,8 +128,8 @@ workflow(name = "test", vu_iterations = 2, vus = 1, duration = "60s", `+client+`
 // What a function does not receive waits with its server: over a connection of its own the loop stops
 // reading, and loses nothing. Over one that other requests share the session fails.
 func TestUnreceivedEventsHoldTheServer(t *testing.T) {
-	const events = 3000 // of 4 KiB: more than a connection buffers
-	data := strings.Repeat("x", 4<<10)
+	const events = 3000 // of 16 KiB: more than a system buffers of a connection, 32 MiB on either side
+	data := strings.Repeat("x", 16<<10)
 	eachHTTP(t, func(written *atomic.Uint64) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/written" {
@@ -162,7 +162,7 @@ def visit(vu):
         m = feed.receive(timeout = "30s")
         if m.error and feed.error:
             return feed.close()
-        if m.id != str(i) or len(m.data) != 4096:
+        if m.id != str(i) or len(m.data) != 16384:
             fail("event %d is %s, %s" % (i, m.id, m.error))
     expect.equal(feed.receive().error, "closed")
     expect.below(before, EVENTS)

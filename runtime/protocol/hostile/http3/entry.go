@@ -51,6 +51,7 @@ type Want struct {
 	Same bool       // the next request comes on the same connection
 	Late bool       // it needs the whole deadline
 	Once bool       // nothing can be asked afterwards
+	Race bool       // streams overtake each other: a client that reads them in another order is right, too
 }
 
 // Exchange is the hostile request.
