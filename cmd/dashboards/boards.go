@@ -77,6 +77,10 @@ func jobBoard() board {
 // clusterBoard is about nodes.
 func clusterBoard() board {
 	const of = ` * on (instance) group_left (node) hyperscale_node_info`
+	// Each manager of a datacenter, and each member of a group, reports the same.
+	seen := func(metric string) string {
+		return `max by (datacenter, state) (` + metric + ` * on (instance) group_left (datacenter) hyperscale_node_info)`
+	}
 	return board{
 		uid: "hyperscale-cluster", title: "Hyperscale: cluster", about: "Gates, managers and workers of a cluster.",
 		panels: []panel{
@@ -85,8 +89,8 @@ func clusterBoard() board {
 			{"Jobs that wait", "In the queues of all gates.", "short", true, one(`sum(hyperscale_node_bound_used{setting="gate.queue_max"})`, "jobs")},
 			{"Lost attempts", "Of shards, in the range of the plots: their workers were lost or denied them.", "short", true, one(`sum(increase(hyperscale_shard_losses_total[$__range]))`, "attempts")},
 			{"Load", "Requests of all jobs.", "reqps", false, one(`sum by (test) (rate(hyperscale_requests_total{request=""}[$__rate_interval]))`, "{{test}}")},
-			{"Workers", "As managers see them.", "short", false, one(`max by (state) (hyperscale_manager_workers)`, "{{state}}")},
-			{"Cores", "Of healthy workers.", "short", false, one(`max by (state) (hyperscale_manager_cores)`, "{{state}}")},
+			{"Workers", "As the manager sees them that counts most, added over all datacenters.", "short", false, one(`sum by (state) (`+seen("hyperscale_manager_workers")+`)`, "{{state}}")},
+			{"Cores", "Of healthy workers, by datacenter.", "short", false, one(seen("hyperscale_manager_cores"), "{{datacenter}} {{state}}")},
 			{"Jobs", "Jobs that gates moved into a state.", "ops", false, one(`sum by (state) (rate(hyperscale_job_transitions_total[$__rate_interval]))`, "{{state}}")},
 			{"Waiting and starting", "The 99th percentiles: of the time in the queue, and from the dispatch until managers have taken all of a job.", "s", false, []query{
 				{`histogram_quantile(0.99, sum by (le) (rate(hyperscale_gate_queue_wait_seconds_bucket[$__rate_interval])))`, "waiting"},
@@ -94,7 +98,7 @@ func clusterBoard() board {
 			}},
 			{"Leases held", "Jobs at gates, subjobs at managers.", "short", false, one(`hyperscale_lease_held`+of, "{{node}}")},
 			{"Ends of leases", "Expired ones end against the will of their holder.", "ops", false, one(`sum by (reason) (rate(hyperscale_lease_ends_total[$__rate_interval]))`, "{{reason}}")},
-			{"Members", "Other members of a group, as the node sees them that counts most.", "short", false, one(`max by (state) (hyperscale_swim_members)`, "{{state}}")},
+			{"Members", "Other members of a group, as the node sees them that counts most. The gates' group has no datacenter.", "short", false, one(seen("hyperscale_swim_members"), "{{datacenter}} {{state}}")},
 			{"Changes of leaders", "", "ops", false, one(`rate(hyperscale_election_leader_changes_total[$__rate_interval])`+of, "{{node}}")},
 			{"Steps of the loop", "The 99th percentile: a node whose steps last a second looks dead.", "s", false, one(`histogram_quantile(0.99, sum by (instance, le) (rate(hyperscale_loop_step_duration_seconds_bucket[$__rate_interval])))`+of, "{{node}}")},
 			{"Refused and dropped", "Requests and messages that nodes shed, by reason, and inputs that found a full lane.", "ops", false, []query{

@@ -252,6 +252,36 @@ func TestRulesRecord(t *testing.T) {
 	testRules(t, rulesFile(), []ruleTest{test})
 }
 
+// Panels of what several nodes report alike count each datacenter once, and all datacenters.
+func TestPanelsCountDatacentersOnce(t *testing.T) {
+	test := ruleTest{Name: "two datacenters", Interval: "15s"}
+	for i, of := range []string{"east", "east", "west", ""} {
+		test.Input = append(test.Input, input{fmt.Sprintf(`hyperscale_node_info{instance="n%d",datacenter=%q,node="node-%d"}`, i, of, i), "1x20"})
+	}
+	values := func(metric string, each ...int) {
+		for i, n := range each {
+			test.Input = append(test.Input, input{fmt.Sprintf(`hyperscale_%s{instance="n%d",state="up"}`, metric, i), fmt.Sprintf("%dx20", n)})
+		}
+	}
+	values("manager_workers", 3, 4, 5)
+	values("manager_cores", 30, 40, 50)
+	values("swim_members", 6, 7, 8, 2)
+	const east, west, gates = `{datacenter="east", state="up"}`, `{datacenter="west", state="up"}`, `{state="up"}`
+	want := map[string][]sample{
+		"Workers": {{gates, 9}}, "Cores": {{east, 40}, {west, 50}}, "Members": {{east, 7}, {west, 8}, {gates, 2}},
+	}
+	board := clusterBoard()
+	for i := range board.panels {
+		if samples, ok := want[board.panels[i].title]; ok {
+			test.ExprTests = append(test.ExprTests, exprTest{board.panels[i].queries[0].expr, "4m", samples})
+		}
+	}
+	if len(test.ExprTests) != len(want) {
+		t.Fatalf("%d of %d panels found", len(test.ExprTests), len(want))
+	}
+	testRules(t, rulesFile(), []ruleTest{test})
+}
+
 // Each expression of each panel becomes a recording rule that promtool takes. Panels have distinct places
 // and titles.
 func TestPromtoolTakesThePanels(t *testing.T) {

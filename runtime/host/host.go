@@ -156,7 +156,7 @@ func (n *Node) build() {
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
 	}, n.doors.sockets)
 	n.metrics = metrics.New(metrics.Sources{
-		Self: n.self, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats, Load: n.load(machine),
+		Self: n.self, Place: o.Datacenter, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats, Load: n.load(machine),
 	})
 }
 

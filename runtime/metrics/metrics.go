@@ -13,6 +13,7 @@ import (
 // Sources are the parts of a node that count for themselves.
 type Sources struct {
 	Self      node.Peer
+	Place     string // the datacenter of a manager or a worker; empty: it stands in none
 	Loop      func() loop.Stats
 	Transport func() transport.Stats
 	Store     func() store.Stats
@@ -66,7 +67,7 @@ func newCollector(s Sources) *collector {
 		sources: s, rows: table(),
 		steps: prometheus.NewDesc("hyperscale_loop_step_duration_seconds", "How long the machine took for one input.", nil, nil),
 		node: prometheus.NewDesc("hyperscale_node_info", "The node of this process: always 1.", nil,
-			prometheus.Labels{"node": string(s.Self.ID), "role": s.Self.Role.String()}),
+			prometheus.Labels{"node": string(s.Self.ID), "role": s.Self.Role.String(), "datacenter": s.Place}),
 	}
 	for _, r := range c.rows {
 		c.descs = append(c.descs, prometheus.NewDesc(r.name, r.help, r.labels, nil))

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // sources are those of a node that has done something of everything.
 func sources() Sources {
 	return Sources{
-		Self: node.Peer{ID: "gate-1", Role: node.RoleGate},
+		Self: node.Peer{ID: "manager-1", Role: node.RoleManager}, Place: "east",
 		Loop: func() loop.Stats {
 			s := loop.Stats{StepTime: 2 * time.Second, Steps: [9]uint64{5, 0, 1, 0, 0, 0, 0, 0, 1}, Dropped: [4]uint64{0, 0, 0, 3}, Replaced: [4]uint64{6, 0, 0, 0}}
 			s.Handled[node.InputTimer][node.High] = 7
@@ -163,7 +163,7 @@ hyperscale_loop_step_duration_seconds_sum 2
 hyperscale_loop_step_duration_seconds_count 7
 # HELP hyperscale_node_info The node of this process: always 1.
 # TYPE hyperscale_node_info gauge
-hyperscale_node_info{node="gate-1",role="gate"} 1
+hyperscale_node_info{datacenter="east",node="manager-1",role="manager"} 1
 # HELP hyperscale_store_puts_total Puts that were completed.
 # TYPE hyperscale_store_puts_total counter
 hyperscale_store_puts_total{outcome="failed"} 0
