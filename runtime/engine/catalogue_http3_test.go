@@ -85,7 +85,7 @@ func TestCatalogueOfHTTP3(t *testing.T) {
 			e, by := &all[i/int(askedWays)], askedBy(i%int(askedWays))
 			// A busy machine needs longer: one right outcome is enough.
 			for deadline := 300 * time.Millisecond; deadline < 30*time.Second; deadline *= 3 {
-				if faults[i] = http3Hostile(t, e, by, deadline); faults[i] == nil || !e.Want.Late && !e.Want.Race {
+				if faults[i] = http3Hostile(t, e, by, deadline); faults[i] == nil || !e.Want.Late && !e.Server.Race {
 					return
 				}
 			}

@@ -26,6 +26,8 @@ type Behaviour struct {
 	Left func(code uint64)
 	// Early answers before the request's body is read.
 	Early bool
+	// Race lets streams overtake each other: a client that reads them in another order is right, too.
+	Race  bool
 	Lossy int // one datagram of so many, and its order, gets lost in each direction; 0: none
 	TLS   func(*tls.Config)
 	QUIC  func(*quic.Config, *quic.Transport)
@@ -51,7 +53,6 @@ type Want struct {
 	Same bool       // the next request comes on the same connection
 	Late bool       // it needs the whole deadline
 	Once bool       // nothing can be asked afterwards
-	Race bool       // streams overtake each other: a client that reads them in another order is right, too
 }
 
 // Exchange is the hostile request.
