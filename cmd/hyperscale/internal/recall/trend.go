@@ -40,7 +40,7 @@ Runs of another load are another series: the last lines name those.`,
 		Args:    command.Exactly("STEP"),
 		RunE: f.reads(func(s *history.Store, w io.Writer, args []string) error {
 			if f.options.Chance <= 0 || f.options.Chance > 0.1 {
-				return command.Usage("--chance %v must be above 0, up to 0.1: 0.001 is the default", f.options.Chance)
+				return command.Usage("--chance %v must be above 0, up to 0.1: 0.0005 is the default", f.options.Chance)
 			}
 			if f.options.Effect < 0 || f.options.Effect > 10 {
 				return command.Usage("--effect %v must be from 0 to 10: 0.03 is 3 %%", f.options.Effect)
