@@ -8,6 +8,7 @@ import (
 	"hyperscale/runtime/outputs/lines"
 	"hyperscale/runtime/outputs/program"
 	"hyperscale/runtime/outputs/push"
+	"hyperscale/runtime/outputs/push/google"
 	"hyperscale/runtime/outputs/relational"
 )
 
@@ -16,6 +17,7 @@ func All() []outputs.Kind {
 	return []outputs.Kind{
 		files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
 		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
+		google.GCS(),
 	}
 }
 

@@ -1,0 +1,59 @@
+// Command google is a double of Google's services for tests: tokens of OAuth and Cloud Storage. It verifies assertions with
+// golang-jwt, and before it prints its addresses, Google's own clients must have passed, and have failed with
+// another scope. Its second address is a page: /account is the key file of a service account, /objects what the vendor's
+// client reads. Others change what tokens are.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+)
+
+func main() {
+	a, err := newAuthority()
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	address := l.Addr().String()
+	a.url = "http://" + address + "/token"
+	s := &store{authority: a, objects: map[string]object{}}
+	go func() {
+		log.Fatal(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == "/token", strings.HasPrefix(r.URL.Path, "/computeMetadata/"):
+				a.token(w, r)
+			default:
+				s.ServeHTTP(w, r)
+			}
+		})))
+	}()
+	if err := s.judge(address); err != nil {
+		log.Fatal(err)
+	}
+	s.objects = map[string]object{}
+	page, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(address, page.Addr())
+	log.Fatal(http.Serve(page, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/objects" {
+			a.page(w, r)
+			return
+		}
+		all, err := s.all(address)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(all)
+	})))
+}
