@@ -286,8 +286,11 @@ type pg struct {
 }
 
 func newPostgres(t *testing.T) outputstest.Place {
-	s := postgrestest.Start(t)
-	s.Ask("shop", "create role load login", "create schema load authorization load", "alter role load set search_path = load")
+	return newPG(t, postgrestest.Start(t))
+}
+
+func newPG(t *testing.T, s *postgrestest.Server, before ...string) outputstest.Place {
+	s.Ask("shop", append(before, "create role load login", "create schema load authorization load", "alter role load set search_path = load")...)
 	return &pg{outputstest.NewRelay(t, s.Address()), s}
 }
 

@@ -18,6 +18,7 @@ func All() []outputs.Kind {
 		files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
 		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
 		google.GCS(),
+		relational.Timescale(),
 	}
 }
 

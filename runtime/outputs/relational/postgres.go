@@ -1,6 +1,7 @@
 package relational
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -11,24 +12,34 @@ const postgresExample = "postgres://load@db.internal/load?sslmode=verify-full,pa
 
 // Postgres is the row of the table of kinds.
 func Postgres() outputs.Kind {
-	d := postgresDialect()
+	k := postgresKind(postgresDialect, nil)
+	k.Name, k.About, k.Example = "postgres", "tables in PostgreSQL", postgresExample
+	k.Tested = "PostgreSQL 15, through a relay that cuts, hangs and loses answers"
+	return k
+}
+
+// postgresKind is what all kinds have whose server speaks as PostgreSQL does. Adapt suits the dialect to the server; nil: it
+// suits each.
+func postgresKind(of func() dialect, adapt func(context.Context, *dialect, database) error) outputs.Kind {
+	d := of()
 	return outputs.Kind{
-		Name: "postgres", Engine: "sql", About: "tables in PostgreSQL", Place: "URL", Example: postgresExample,
-		Options:  []outputs.Option{{Name: "password", Type: outputs.OptionSecret, Help: "password of the user"}, createOption()},
-		Delivery: outputs.Exact, Tested: "PostgreSQL 15, through a relay that cuts, hangs and loses answers", Schema: d.printed(),
+		Engine: "sql", Place: "URL", Delivery: outputs.Exact, Schema: d.printed(),
+		Options: []outputs.Option{{Name: "password", Type: outputs.OptionSecret, Help: "password of the user"}, createOption()},
 		Open: func(s *outputs.Settings) (outputs.Sink, error) {
 			at, err := serverOf(s, postgresExample, "5432", "postgres", "postgresql")
 			if err != nil {
 				return nil, err
 			}
-			return newSink(postgresDialect(), at.openPostgres, s.Bool("create"), postgresLock), nil
+			to := newSink(of(), at.openPostgres, s.Bool("create"), postgresLock)
+			to.adapt = adapt
+			return to, nil
 		},
 		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) {
 			at, err := serverOf(s, postgresExample, "5432", "postgres", "postgresql")
 			if err != nil {
 				return nil, err
 			}
-			return readServer(postgresDialect(), at.openPostgres, job)
+			return readServer(of(), at.openPostgres, job)
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,6 +204,21 @@ type dialect struct {
 	replace  func(t *table, names []string) string // what ends an upsert; nil: as PostgreSQL
 	argument func(n int) string                    // from 1
 	forms    map[kindOf]func(string) string        // of arguments that it writes in another way
+	hyper    string                                // the function that makes hypertables of those that grow; empty: there is none
+}
+
+// grows says that a job adds rows to a table as long as it runs.
+func (t *table) grows() bool { return t.kind == outputs.RowWindow || t.kind == outputs.RowLost }
+
+// keysOf are the columns of a table's key. That of a hypertable has its time.
+func (d *dialect) keysOf(t *table) (names []string) {
+	for _, c := range t.columns[:t.keys] {
+		names = append(names, c.name)
+	}
+	if d.hyper != "" && t.grows() {
+		names = append(names, colStarted.name)
+	}
+	return names
 }
 
 // schema makes the tables.
@@ -210,16 +226,19 @@ func (d *dialect) schema() (all []string) {
 	for _, t := range tables() {
 		var b strings.Builder
 		fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (\n", t.name)
-		var keys []string
-		for i, c := range t.columns {
+		keys := d.keysOf(&t)
+		for _, c := range t.columns {
 			null := ""
-			if i < t.keys {
-				keys, null = append(keys, c.name), " NOT NULL"
+			if slices.Contains(keys, c.name) {
+				null = " NOT NULL"
 			}
 			fmt.Fprintf(&b, "  %s %s%s,\n", c.name, d.typeOf(c), null)
 		}
 		fmt.Fprintf(&b, "  PRIMARY KEY (%s))", strings.Join(keys, ", "))
 		all = append(all, b.String())
+		if d.hyper != "" && t.grows() {
+			all = append(all, fmt.Sprintf("SELECT %s('%s', '%s'::name, if_not_exists => true)", d.hyper, t.name, colStarted.name))
+		}
 	}
 	return append(all, "CREATE TABLE IF NOT EXISTS hyperscale_schema (version "+d.types[ofWhole]+")",
 		fmt.Sprintf("INSERT INTO hyperscale_schema SELECT %d%s WHERE NOT EXISTS (SELECT version FROM hyperscale_schema)", schemaVersion, d.from))
@@ -237,11 +256,11 @@ func (d *dialect) printed() string { return strings.Join(d.schema(), ";\n") + ";
 
 // upsert inserts a row, or replaces one of a version that is not greater.
 func (d *dialect) upsert(t *table) string {
-	var names, values, keys, sets []string
+	var names, values, sets []string
+	keys := d.keysOf(t)
 	for i, c := range t.columns {
 		names, values = append(names, c.name), append(values, d.argument(i+1))
-		if i < t.keys {
-			keys = append(keys, c.name)
+		if slices.Contains(keys, c.name) {
 			continue
 		}
 		sets = append(sets, c.name+" = excluded."+c.name)
