@@ -161,7 +161,7 @@ func TestFortySecretsAreWrittenNowhere(t *testing.T) {
 	}
 	args := []string{"--set", "target=" + server.URL, "--secret-file", values}
 	outs := func(name string) (all []string) {
-		for _, kind := range []string{"json", "csv", "junit", "prometheus", "html"} {
+		for _, kind := range []string{"json", "csv", "xml", "junit", "prometheus", "html"} {
 			all = append(all, "--out", kind+"="+name+"."+kind)
 		}
 		return all

@@ -1,5 +1,5 @@
 // Package export writes a result in the forms that other programs read. CSV serves
-// spreadsheets, JUnit XML build servers, Prometheus' text node_exporter. Prometheus' remote
+// spreadsheets, XML what reads no JSON, JUnit XML build servers, Prometheus' text node_exporter. Prometheus' remote
 // write serves a server, while the job runs and at its end.
 //
 // It measures and judges nothing, and writes no file. runtime/report makes the figures, and
@@ -23,7 +23,7 @@
 //
 // Example: `hyperscale run test.star --out csv=steps.csv --out junit=result.xml`.
 //
-// Read csv.go, junit.go, families.go and collector.go (all metrics), exposition.go,
+// Read csv.go, xml.go, junit.go, families.go and collector.go (all metrics), exposition.go,
 // live.go (a job that runs), load.go, loaded.go and growing.go (the jobs of a gate), series.go,
 // remote.go, pusher.go, serve.go, text.go, address.go.
 package export

@@ -27,6 +27,7 @@ func outputKinds() []outputKind {
 	return []outputKind{
 		{name: "json", encode: (*report.Result).Encode, marks: []string{`"schema": "hyperscale.result/`}},
 		{name: "csv", encode: export.CSV, marks: []string{"job,name,started_at,datacenter,workflow,step,"}},
+		{name: "xml", encode: export.XML, marks: []string{"<result>", "<schema>hyperscale.result/"}},
 		{name: "junit", encode: export.JUnit, marks: []string{`<property name="job" `, `<property name="outcome" `}},
 		{name: "prometheus", encode: export.Prometheus, marks: []string{"# HELP hyperscale_"}, serve: remoteWrite},
 		{name: "html", encode: page.Render, marks: []string{"default-src &#39;none&#39;; img-src data:; base-uri"}},
@@ -39,7 +40,7 @@ type ResultKind struct{ Name, Place, About string }
 // ResultKinds are the kinds that --out writes a result in.
 func ResultKinds() (all []ResultKind) {
 	about := map[string]string{
-		"json": "the result file", "csv": "a row for each step", "junit": "thresholds and checks as tests",
+		"json": "the result file", "csv": "a row for each step", "xml": "the result file as XML", "junit": "thresholds and checks as tests",
 		"prometheus": "metrics: at the end as a file, during the run by remote write", "html": "one page to look at",
 	}
 	for _, k := range outputKinds() {
