@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/documents"
 	"hyperscale/runtime/outputs/files"
 	"hyperscale/runtime/outputs/lines"
 	"hyperscale/runtime/outputs/program"
@@ -19,6 +20,7 @@ func All() []outputs.Kind {
 		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
 		google.GCS(),
 		relational.Timescale(),
+		relational.Timescale(), documents.Redis(),
 	}
 }
 

@@ -105,7 +105,7 @@ func (s *server) openMySQL(ctx context.Context) (database, *failure) {
 	if fail != nil {
 		return nil, fail
 	}
-	c := w.talk.(*mysql.Conn)
+	c := w.Talk.(*mysql.Conn)
 	w.judge = judgeMySQL
 	w.outcome = func() ([]byte, error) { return c.Outcome().Body, c.Outcome().Err }
 	w.operate = func(all []statement, keeps bool) error {

@@ -23,7 +23,7 @@ func (s *server) openPostgres(ctx context.Context) (database, *failure) {
 	if fail != nil {
 		return nil, fail
 	}
-	c := w.talk.(*postgres.Conn)
+	c := w.Talk.(*postgres.Conn)
 	w.judge = judgePostgres
 	w.outcome = func() ([]byte, error) { return c.Outcome().Body, c.Outcome().Err }
 	w.operate = func(all []statement, keeps bool) error {

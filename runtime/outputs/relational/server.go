@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
 	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/wire"
 )
 
 // server is where a database is.
@@ -57,13 +56,8 @@ func serverOf(s *outputs.Settings, example, port string, schemes ...string) (*se
 		return nil, fmt.Errorf("sslrootcert is of no use with sslmode = %q, which verifies nothing: use sslmode=verify-full", mode)
 	}
 	if root != "" {
-		pem, err := os.ReadFile(root)
-		if err != nil {
+		if at.tls.RootCAs, err = wire.Roots(root); err != nil {
 			return nil, fmt.Errorf("sslrootcert: %w", err)
-		}
-		at.tls.RootCAs = x509.NewCertPool()
-		if !at.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("sslrootcert = %q has no certificate in PEM: name the file of the authority", root)
 		}
 	}
 	return at, nil
