@@ -9,6 +9,7 @@ import (
 	"hyperscale/runtime/outputs/lines"
 	"hyperscale/runtime/outputs/program"
 	"hyperscale/runtime/outputs/push"
+	"hyperscale/runtime/outputs/push/cosmos"
 	"hyperscale/runtime/outputs/push/google"
 	"hyperscale/runtime/outputs/relational"
 )
@@ -21,6 +22,7 @@ func All() []outputs.Kind {
 		google.GCS(),
 		relational.Timescale(),
 		relational.Timescale(), documents.Redis(),
+		cosmos.Kind(),
 	}
 }
 

@@ -16,5 +16,5 @@
 // Example: Influx().Open(settings) is the sink of `--out influxdb=http://127.0.0.1:8086,database=load`.
 //
 // Read push.go, client.go, back.go, judge.go, digest.go, then a kind: influx.go is the shortest; otlp.go, webhook.go,
-// clickhouse.go, s3.go. several.go is for kinds that have packages of their own (google).
+// clickhouse.go, s3.go. several.go is for kinds that have packages of their own (google, cosmos).
 package push
