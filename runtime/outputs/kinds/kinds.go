@@ -19,10 +19,7 @@ func All() []outputs.Kind {
 	return []outputs.Kind{
 		files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
 		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
-		google.GCS(),
-		relational.Timescale(),
-		relational.Timescale(), documents.Redis(),
-		cosmos.Kind(),
+		relational.Timescale(), documents.Redis(), google.GCS(), cosmos.Kind(),
 	}
 }
 
