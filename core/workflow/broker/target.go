@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"hyperscale/core/workflow/builtin"
 	"hyperscale/core/workflow/language"
 	"hyperscale/core/workflow/request"
 	"hyperscale/core/workflow/secret"
@@ -18,7 +19,7 @@ func NATSSchemes() request.Schemes {
 
 // NATSClientArguments are those of nats.client.
 func NATSClientArguments() []string {
-	return []string{"url", "user", "password", "token", "nkey", "credentials", "inbox", "tls", "connections"}
+	return []string{"url", "user", "password", "token", "nkey", "credentials", "inbox", "tls", "connections", "first"}
 }
 
 // proofs is how many of them prove the user: those behind url.
@@ -50,7 +51,7 @@ func (c *natsValue) Shared() *request.Target { return c.of.Target.IfShared() }
 // newNATSClient is nats.client.
 func newNATSClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	const fn = "nats.client"
-	var in [9]starlark.Value
+	var in [10]starlark.Value
 	if err := language.Bind(fn, NATSClientArguments(), 1, args, kwargs, in[:]); err != nil {
 		return nil, err
 	}
@@ -74,6 +75,12 @@ func newNATSClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	}
 	if in[7] != nil && !c.Target.Secure {
 		return nil, language.Faultf("%s has tls, and its URL is of nats://", fn).In("tls").Do("write tls://host")
+	}
+	if out.of.First, err = builtin.Flag(fn, "first", in[9], false); err != nil {
+		return nil, err
+	}
+	if out.of.First && !c.Target.Secure {
+		return nil, language.Faultf("%s has first, and its URL is of nats://", fn).In("first").Do("write tls://host, or leave first out")
 	}
 	if out.key, err = out.of.Secure.Options(fn, in[7]); err != nil {
 		return nil, err

@@ -138,6 +138,7 @@ type NATS struct {
 	Pull           *NATSConsumer // of a consumer; nil: none
 	Data           string
 	Headers        []builtin.Pair
+	First          bool // TLS stands before the server's INFO
 	Stamp          bool // its header says when it was sent
 }
 

@@ -102,7 +102,7 @@ func (p *Plan) nats(r *request.Request, w *workflow.Workflow, memory *Memory) er
 		}
 		p.verb = &letter{begins: b.protocol, operation: nats.Compile(m), stamps: to.Stamp}
 	}
-	p.Host = pool.TalkHost{Key: key, TLS: b.tls, Resume: b.resume}
+	p.Host = pool.TalkHost{Key: key, Secure: to.First, TLS: b.tls, Resume: b.resume}
 	if to.Verb < request.NATSSubscribe {
 		p.trunk(to.Target)
 	}
@@ -127,14 +127,14 @@ type broker struct {
 
 // natsKey tells apart connections that begin in different ways.
 func natsKey(to *request.NATS) string {
-	return fmt.Sprintf("nats %s %q %q %q %q %q %q %s", to.Target.URL(), to.User, to.Password, to.Token, to.Seed, to.Credentials, to.Inbox, to.Secure.Key)
+	return fmt.Sprintf("nats %s %t %q %q %q %q %q %q %s", to.Target.URL(), to.First, to.User, to.Password, to.Token, to.Seed, to.Credentials, to.Inbox, to.Secure.Key)
 }
 
 // broker returns what begins the connections of a target.
 func (m *Memory) broker(to *request.NATS, w *workflow.Workflow) (*broker, error) {
 	config := nats.Config{
 		User: to.User, Password: to.Password, Token: to.Token, Seed: to.Seed, Credentials: to.Credentials,
-		Inbox: to.Inbox, TLS: to.Target.Secure, MessageMax: w.HTTP.MaxBody,
+		Inbox: to.Inbox, TLS: to.Target.Secure, First: to.First, MessageMax: w.HTTP.MaxBody,
 	}
 	key := natsKey(to)
 	if to.Verb == request.NATSSubscribe {

@@ -31,8 +31,8 @@ type infoTLS struct {
 // Random is what a connection draws for the subject of its replies.
 type Random [12]byte
 
-// Greeting is what one connection says before its first operation: INFO, then TLS if there is any, then
-// CONNECT and a PING, whose PONG says that the user may stay.
+// Greeting is what one connection says before its first operation: INFO, then TLS if there is any and it
+// does not stand already, then CONNECT and a PING, whose PONG says that the user may stay.
 type Greeting struct {
 	protocol *Protocol
 	random   Random
@@ -56,7 +56,13 @@ var (
 )
 
 // Greet begins a connection.
-func (p *Protocol) Greet(r Random) *Greeting { return &Greeting{protocol: p, random: r} }
+func (p *Protocol) Greet(r Random) *Greeting {
+	g := &Greeting{protocol: p, random: r}
+	if p.config.First {
+		g.secure = securityStands
+	}
+	return g
+}
 
 // Begin appends nothing: the server begins.
 func (g *Greeting) Begin(dst []byte) []byte { return dst }
@@ -176,12 +182,13 @@ func (g *Greeting) meet(dst, line []byte) ([]byte, error) {
 		return dst, err
 	}
 	g.met = true
+	stands := g.secure == securityStands
 	switch {
-	case g.protocol.config.TLS && !g.said.TLSNeeded && !g.said.TLSOffered:
+	case !stands && g.protocol.config.TLS && !g.said.TLSNeeded && !g.said.TLSOffered:
 		return dst, &http1.Error{Kind: http1.KindTLS, Detail: "the server offers no TLS, and tls:// demands it: write nats://, or configure tls in the server"}
 	case g.protocol.key != nil && g.said.Nonce == "":
 		return dst, &http1.Error{Kind: http1.KindAuth, Detail: "the server sends no nonce to sign: it knows neither NKeys nor credentials"}
-	case g.protocol.config.TLS || g.said.TLSNeeded:
+	case !stands && (g.protocol.config.TLS || g.said.TLSNeeded):
 		g.secure = securityBegins
 		return dst, nil
 	}

@@ -36,6 +36,7 @@ type Config struct {
 	Credentials    string // the text of a file with a JWT and a seed
 	Inbox          string // the prefix of replies; empty: InboxDefault
 	TLS            bool   // the connection begins TLS, or fails; else it does where the server wants it
+	First          bool   // TLS stands before the server's INFO: the caller has begun it
 	MessageMax     int64  // 0: MessageMaxDefault
 	Subscription   *Subscription
 	Consumer       *Consumer // in place of a subscription

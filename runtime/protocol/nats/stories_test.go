@@ -21,7 +21,7 @@ import (
 // whether the bytes come at once or in pieces.
 //
 //	talk [limit=N] [payload=N] [heads=no] [queue=NAME] [pull=BATCH] [end=eof|reset]
-//	greet [user=NAME] [password=WORD] [token=WORD] [seed=SEED] [tls=yes] [queue=NAME]
+//	greet [user=NAME] [password=WORD] [token=WORD] [seed=SEED] [tls=yes|first] [queue=NAME]
 //
 // A line with > queues an operation: verb, subject, data; "> forget", "> leave", "> ping" do those. Of the
 // consumer c of ORDERS, "> consult", "> pull" and "> ack", "> nak DELAY", "> term", "> progress" do those, of
@@ -84,7 +84,7 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 		case "seed":
 			s.config.Seed = value
 		case "tls":
-			s.config.TLS = true
+			s.config.TLS, s.config.First = true, value == "first"
 		case "queue":
 			s.config.Subscription = &nats.Subscription{Subject: "orders.>", Queue: value}
 		case "pull":
