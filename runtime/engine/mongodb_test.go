@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/plan"
+	"hyperscale/runtime/protocol/hostile/authority"
 	"hyperscale/runtime/protocol/hostile/mongodb/mongodbtest"
 )
 
@@ -146,6 +147,57 @@ func TestUsersOfMongoDB(t *testing.T) {
 				t.Errorf("%s shows the password: %s", tt.client, e.Example)
 			}
 		}
+	}
+}
+
+// The certificate of TLS proves a user: what a server says of it decides, and no operation comes before.
+func TestCertificatesOfMongoDB(t *testing.T) {
+	t.Parallel()
+	s := mongodbtest.Start(t)
+	fill(t, s, "orders", 3)
+	_, _, ca := authority.Files()
+	const asked = `{"authenticate":1,"mechanism":"MONGODB-X509","$db":"$external"}`
+	for name, tt := range map[string]struct {
+		client, more string
+		judge        mongodbtest.Judge
+		kind         string
+	}{
+		"known": {"app", "", nil, ""},
+		"by its subject": {"app", `user = "CN=app", `, func(name, text string) string {
+			return map[bool]string{true: `{"ok": 1}`}[text == strings.Replace(asked, `"$db"`, `"user":"CN=app","$db"`, 1)]
+		}, ""},
+		"by the URL": {"app", "URL", nil, ""},
+		"unknown":    {"other", "", nil, "auth"},
+		"silence":    {"app", "", func(string, string) string { return "silence" }, "connect_timeout"},
+		"the end":    {"app", "", func(string, string) string { return "" }, "closed"},
+		"no ok":      {"app", "", func(string, string) string { return `{"user": "CN=app"}` }, "protocol"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			judge := tt.judge
+			if judge == nil {
+				judge = func(name, text string) string {
+					if name == "app" && text == asked {
+						return `{"dbname": "$external", "user": "CN=app", "ok": 1}`
+					}
+					return `{"ok": 0, "errmsg": "Could not find user", "code": 11}`
+				}
+			}
+			timeout := 20 * time.Second
+			if tt.kind == "connect_timeout" {
+				timeout = time.Second
+			}
+			url, more := "mongodb://"+s.Certified(judge)+"/shop", tt.more+`mechanism = "mongodb-x509", `
+			if tt.more == "URL" {
+				url, more = url+"?authMechanism=MONGODB-X509&authSource=$external", ""
+			}
+			certificate, key := authority.Client(tt.client)
+			w := loadFile(t, url, fmt.Sprintf(`m = mongodb.client("TARGET", %stls = tls(certificate = %q, key = %q, ca = %q))
+workflow(name = "test", iterations = 6, vus = 2, duration = "60s", steps = [step("ask", mongodb.find(m, "orders", {}))])`, more, certificate, key, ca))
+			got := run(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: time.Minute, Timeout: timeout}).Stats.Steps[0]
+			if good := kinds(got)[tt.kind]; tt.kind == "" && (got.OK != 6 || measured(got)[plan.MeasureDocuments].Count != 18) || tt.kind != "" && good != 6 || got.Started != 6 {
+				t.Errorf("ok %d: %v", got.OK, got.Errors)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -15,8 +16,15 @@ func Schemes() request.Schemes {
 	return request.Schemes{Plain: "mongodb", Port: 27017, User: true, Path: true}
 }
 
+// ByCertificate is the mechanism of users whom the certificate of TLS proves, and External the database that knows
+// them.
+const (
+	ByCertificate = "mongodb-x509"
+	External      = "$external"
+)
+
 // mechanisms are the words of mechanism.
-func mechanisms() []string { return []string{"scram-sha-256", "scram-sha-1"} }
+func mechanisms() []string { return []string{"scram-sha-256", "scram-sha-1", ByCertificate} }
 
 // Address takes what the URL of a server says.
 func Address(fn, text string) (request.MongoDB, error) { return address(fn, starlark.String(text)) }
@@ -73,8 +81,8 @@ func options(m *request.MongoDB, query string, wrong func(what, remedy string) e
 			m.Source = value
 		case "authmechanism":
 			m.Mechanism = strings.ToLower(value)
-			if m.Mechanism != mechanisms()[0] && m.Mechanism != mechanisms()[1] {
-				return wrong("has authMechanism="+language.Clip(value, 40)+": not as yet", "write SCRAM-SHA-256 or SCRAM-SHA-1")
+			if !slices.Contains(mechanisms(), m.Mechanism) {
+				return wrong("has authMechanism="+language.Clip(value, 40)+": not as yet", "write SCRAM-SHA-256, SCRAM-SHA-1 or MONGODB-X509")
 			}
 		default:
 			return wrong("has the option "+language.Clip(name, 40), known)
@@ -97,7 +105,7 @@ func target(fn string, v starlark.Value) (m request.MongoDB, err error) {
 		if m, err = address(fn, v); err != nil {
 			return m, err
 		}
-		if m.User != "" && m.Password == "" {
+		if m.User != "" && m.Password == "" && m.Mechanism != ByCertificate {
 			return m, language.Faultf("%s: the URL has a user and no password", fn).In("url").Do("write mongodb.client(\"mongodb://app@host/shop\", password = secret(\"mongodb\"))")
 		}
 	}
@@ -113,6 +121,9 @@ func Complete(fn string, m *request.MongoDB) error {
 	if strings.ContainsAny(path, "/\\. \"$\x00") || len(path) > 63 {
 		return language.Faultf("%s: %q is no name of a database", fn, language.Clip(path, 40)).In("url").Do("write mongodb://host/shop")
 	}
+	if m.Mechanism == ByCertificate {
+		return certified(fn, m)
+	}
 	if m.User == "" {
 		m.Mechanism, m.Source = "", ""
 		return nil
@@ -123,5 +134,20 @@ func Complete(fn string, m *request.MongoDB) error {
 	if m.Source == "" {
 		m.Source = path // as MongoDB's URLs have it
 	}
+	return nil
+}
+
+// certified checks what a user who is proved by a certificate needs.
+func certified(fn string, m *request.MongoDB) error {
+	switch {
+	case m.Password != "":
+		return language.Faultf("%s proves its user by a certificate and by a password", fn).In("mechanism").Do("take the password out, or %s", ByCertificate)
+	case m.Source != "" && m.Source != External:
+		return language.Faultf("%s looks in %q for a user whom %s knows", fn, language.Clip(m.Source, 40), External).In("auth_source").Do("leave it out")
+	case m.Secure.TLS == nil || len(m.Secure.TLS.Certificate) == 0:
+		return language.Faultf("%s has the mechanism %s, and no certificate proves the user", fn, ByCertificate).In("tls").
+			Do("write mongodb.client(\"mongodb://host/shop\", mechanism = %q, tls = tls(certificate = file(\"client.pem\"), key = secret(\"key\")))", ByCertificate)
+	}
+	m.Source = External
 	return nil
 }

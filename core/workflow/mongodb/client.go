@@ -73,15 +73,14 @@ func newClient(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple)
 		if c.of.Mechanism != "" {
 			return nil, language.Faultf("%s has authMechanism in its URL and mechanism", fn).In("mechanism").Do("keep one of them")
 		}
-		if text, _ := starlark.AsString(in[4]); strings.Contains(strings.ToLower(text), "x509") {
-			return nil, language.Faultf("%s: mechanism = %q: not as yet", fn, language.Clip(text, 20)).In("mechanism").Do("write \"scram-sha-256\" or \"scram-sha-1\"")
-		}
 		if c.of.Mechanism, err = builtin.OneOf(fn, "mechanism", in[4], mechanisms()); err != nil {
 			return nil, err
 		}
 	}
 	has := c.of.User != "" || c.user != nil
-	if !has && (c.of.Mechanism != "" || c.of.Source != "") {
+	if certified := c.of.Mechanism == ByCertificate; has != (c.password != nil || c.of.Password != "") && !certified {
+		return nil, language.Faultf("%s needs a user and a password together", fn).In("password").Do("write user = \"app\", password = secret(\"mongodb\")")
+	} else if !has && !certified && (c.of.Mechanism != "" || c.of.Source != "") {
 		return nil, language.Faultf("%s says how a user proves itself, and has none", fn).In("user").Do("write user = \"app\", password = secret(\"mongodb\")")
 	}
 	if c.key, err = c.of.Secure.Options(fn, in[5]); in[5] != nil && err == nil {
@@ -117,9 +116,6 @@ func (c *client) proven(fn string) error {
 		case strings.Contains(text, "${"):
 			return language.Faultf("%s: %s has ${ in it, and a connection serves all iterations of its user", fn, name).In(name).Do("write it out, or take it from a secret")
 		}
-	}
-	if (c.user != nil || c.of.User != "") != (c.password != nil || c.of.Password != "") {
-		return language.Faultf("%s needs a user and a password together", fn).In("password").Do("write user = \"app\", password = secret(\"mongodb\")")
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (m *Memory) mongoServer(key string, to *request.MongoDB, w *workflow.Workfl
 		m.mongos = map[string]*mongoServer{}
 	}
 	s = &mongoServer{begins: mongodb.New(mongodb.Config{
-		Mechanism: map[string]mongodb.Mechanism{"scram-sha-256": mongodb.SCRAMSHA256, "scram-sha-1": mongodb.SCRAMSHA1}[to.Mechanism],
+		Mechanism: mongodb.MechanismOf(to.Mechanism),
 		User:      to.User, Password: to.Password, Source: to.Source, AnswerMax: w.HTTP.MaxBody, Pool: &m.documents, Keys: &m.keys,
 	})}
 	var err error

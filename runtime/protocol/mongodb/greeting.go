@@ -18,7 +18,7 @@ import (
 type Random [18]byte
 
 // Greeting is what one connection says before its first operation: hello, then SASL if a user has to prove
-// itself.
+// itself by a password, or authenticate if the certificate of TLS does.
 type Greeting struct {
 	protocol *Protocol
 	random   Random
@@ -48,6 +48,7 @@ const (
 	turnStart      // saslStart
 	turnFinal      // saslContinue
 	turnEmpty      // the same, with nothing
+	turnKnown      // authenticate
 )
 
 var (
@@ -139,6 +140,9 @@ func (g *Greeting) meets(dst, body []byte, used int, a *answer) ([]byte, int, co
 		return dst, used, nil, &http1.Error{Kind: http1.KindMoved, Detail: detail}
 	case c.Mechanism == None:
 		return dst, used, g.begin(), nil
+	case c.Mechanism == X509:
+		g.at = turnKnown
+		return g.asks(dst, g.authenticate()), used, nil, nil
 	default:
 		password := c.Password
 		if c.Mechanism == SCRAMSHA1 { // the specification's own digest
@@ -149,6 +153,19 @@ func (g *Greeting) meets(dst, body []byte, used int, a *answer) ([]byte, int, co
 		g.at = turnStart
 		return g.asks(dst, g.sasl("saslStart", g.scram.First(nil), 0)), used, nil, nil
 	}
+}
+
+// authenticate is the command that has the server take the user of the certificate.
+func (g *Greeting) authenticate() []byte {
+	c := &g.protocol.config
+	b := append([]byte{0, 0, 0, 0, byte(bson.Int)}, "authenticate\x00\x01\x00\x00\x00"...)
+	b = appendTextField(b, "mechanism", []byte(c.Mechanism.name()))
+	if c.User != "" {
+		b = appendTextField(b, "user", []byte(c.User))
+	}
+	b = append(appendTextField(b, "$db", []byte(c.Source)), 0)
+	binary.LittleEndian.PutUint32(b, uint32(len(b)))
+	return b
 }
 
 // sasl is a command with a part of SCRAM.
@@ -170,10 +187,13 @@ func (g *Greeting) sasl(name string, payload []byte, conversation int64) []byte 
 	return b
 }
 
-// proves takes an answer of SASL.
+// proves takes an answer of SASL or authenticate.
 func (g *Greeting) proves(dst, body []byte, used int, a *answer) ([]byte, int, codec.Dialogue, error) {
 	if !a.ok {
 		return dst, used, nil, g.refused(a)
+	}
+	if g.at == turnKnown {
+		return dst, used, g.begin(), nil
 	}
 	says, conversation, done := readSASL(body)
 	switch g.at {
@@ -207,6 +227,9 @@ func (g *Greeting) proves(dst, body []byte, used int, a *answer) ([]byte, int, c
 func (g *Greeting) refused(a *answer) error {
 	c := &g.protocol.config
 	text := clip(a.told.text, c.Password)
+	if c.Mechanism == X509 {
+		return refusal("%s refuses the user of the certificate: %s: create the user of its subject in %s", c.Mechanism.name(), text, c.Source)
+	}
 	return refusal("%s refuses the user %q of the database %s: %s: a user of another database needs auth_source", c.Mechanism.name(), c.User, c.Source, text)
 }
 

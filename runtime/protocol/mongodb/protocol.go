@@ -1,6 +1,8 @@
 package mongodb
 
 import (
+	"strings"
+
 	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/scram"
 )
@@ -13,7 +15,18 @@ const (
 	None Mechanism = iota
 	SCRAMSHA256
 	SCRAMSHA1
+	X509 // the certificate of TLS proves the user
 )
+
+// MechanismOf returns the mechanism of a name, as "mongodb-x509"; None: there is none.
+func MechanismOf(name string) Mechanism {
+	for m := SCRAMSHA256; m <= X509; m++ {
+		if strings.EqualFold(m.name(), name) {
+			return m
+		}
+	}
+	return None
+}
 
 func (m Mechanism) hash() scram.Hash {
 	if m == SCRAMSHA1 {
@@ -23,14 +36,21 @@ func (m Mechanism) hash() scram.Hash {
 }
 
 func (m Mechanism) name() string {
-	if m == None {
+	switch m {
+	case None:
 		return ""
+	case X509:
+		return "MONGODB-X509"
+	default:
+		return m.hash().Mechanism()
 	}
-	return m.hash().Mechanism()
 }
 
 // AnswerMaxDefault bounds the answers of an operation, in bytes.
 const AnswerMaxDefault = http1.BodyLimitDefault
+
+// external is the database of users that others than MongoDB know: authorities of certificates, here.
+const external = "$external"
 
 const (
 	frameMost  = 48_000_000 // bytes of a message: those of MongoDB have no more
@@ -44,7 +64,7 @@ const (
 // Config is what the connections to a server have in common.
 type Config struct {
 	Mechanism      Mechanism
-	User, Password string
+	User, Password string // of X509: the certificate's subject, or nothing, and no password
 	Source         string // the database that knows the user; empty: admin
 	AnswerMax      int64  // bytes; 0: AnswerMaxDefault
 	// Pool and Keys have the memory of all connections that one goroutine serves. Nil: their own.
@@ -67,7 +87,10 @@ func New(c Config) *Protocol {
 	if c.Keys == nil {
 		c.Keys = new(scram.Cache)
 	}
-	if c.Source == "" {
+	switch {
+	case c.Mechanism == X509:
+		c.Source = external
+	case c.Source == "":
 		c.Source = "admin"
 	}
 	return &Protocol{config: c}

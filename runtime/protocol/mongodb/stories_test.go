@@ -23,7 +23,7 @@ import (
 // the bytes come at once or in pieces.
 //
 //	talk [limit=N] [hello={...}] [end=eof|reset] [unread]
-//	greet [user=NAME] [password=WORD] [sha1] [source=NAME] [end=eof|reset]
+//	greet [user=NAME] [password=WORD] [sha1] [x509] [source=NAME] [end=eof|reset]
 //
 // A line with > queues an operation (find, batches NUMBER, write or run, and the command as JSON), or does "ping",
 // "leave". One with < is an answer to the last message; what stands before its document changes it: to=NUMBER, code=NUMBER,
@@ -72,6 +72,8 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 			s.hello = fmt.Sprintf(`{"isWritablePrimary": true, "maxWireVersion": 21, "maxMessageSizeBytes": %s, "ok": 1}`, value)
 		case "user":
 			s.config.User, s.config.Mechanism = value, mongodb.SCRAMSHA256
+		case "x509":
+			s.config.Mechanism = mongodb.X509
 		case "sha1":
 			s.config.Mechanism = mongodb.SCRAMSHA1
 		case "password":

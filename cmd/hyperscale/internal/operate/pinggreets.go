@@ -372,10 +372,13 @@ func (f *pingFlags) mongoDB(target string) (address string, greets func(*ping.Co
 	if to.Target.Path == "" {
 		to.Target.Path = "admin"
 	}
+	if to.Mechanism == mongowords.ByCertificate {
+		return "", nil, command.Usage("ping has no certificate that proves a user: leave authMechanism out of the URL")
+	}
 	if err := mongowords.Complete("ping", &to); err != nil {
 		return "", nil, command.Usage("%v", err)
 	}
-	c := &mongodb.Config{User: to.User, Source: to.Source, Mechanism: map[string]mongodb.Mechanism{"scram-sha-256": mongodb.SCRAMSHA256, "scram-sha-1": mongodb.SCRAMSHA1}[to.Mechanism]}
+	c := &mongodb.Config{User: to.User, Source: to.Source, Mechanism: mongodb.MechanismOf(to.Mechanism)}
 	if to.User != "" {
 		if c.Password, err = f.secret(); err != nil {
 			return "", nil, err
