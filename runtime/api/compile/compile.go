@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +27,7 @@ const (
 	niceMost    = 10               // a tenth of what the gate gets where both compute; at 19 a busy machine never loads a program in time
 	turnMax     = 5 * time.Second  // for a caller to wait for its turn
 	clockMax    = 10 * time.Second // of a child
+	readMax     = 5 * time.Second  // for what it wrote, once it has ended: a busy machine takes a while to read that
 	programMax  = 4 << 20          // bytes that a child reads
 	answerMax   = 4 << 20          // bytes that it writes
 	tailMax     = 4 << 10          // bytes of its stderr
@@ -122,12 +124,11 @@ func (c *Compiler) run(asked context.Context, p *message.Program) (*Compiled, er
 	out, tail := limited{most: answerMax}, limited{most: tailMax}
 	child := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
 	child.Env, child.Dir, child.Stdin, child.Stdout, child.Stderr = []string{}, "/", bytes.NewReader(in), &out, &tail
-	child.WaitDelay = time.Second
+	child.WaitDelay = readMax
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := child.Start(); err != nil {
+	if err := startNice(child); err != nil {
 		return nil, errors.Join(ErrStart, err)
 	}
-	_ = unix.Setpriority(unix.PRIO_PGRP, child.Process.Pid, niceMost) // of all its threads; one that has ended has none
 	if err := child.Wait(); err != nil {
 		var exit *exec.ExitError
 		switch {
@@ -144,6 +145,24 @@ func (c *Compiler) run(asked context.Context, p *message.Program) (*Compiled, er
 	}
 	return answer, nil
 }
+
+// startNice starts a child whose threads all have its priority. Each thread inherits that of the thread which starts it: to
+// lower the priority of threads that run would miss one that is being started. The thread of this process that wears the
+// child's priority ends with its goroutine, as it may not raise it again.
+func startNice(child *exec.Cmd) error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if own, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && kernelNice-own < niceMost {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceMost) // of this thread; to lower it is always allowed
+		}
+		started <- child.Start()
+	}()
+	return <-started
+}
+
+// kernelNice less what getpriority returns is the nice value.
+const kernelNice = 20
 
 // ended says why a child gave no answer: the program is to blame, or its bounds.
 func ended(ctx context.Context, err error, tail string) string {

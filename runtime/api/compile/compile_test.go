@@ -2,8 +2,12 @@ package compile
 
 import (
 	"context"
-	"io"
+	"fmt"
 	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,14 +44,27 @@ func TestMain(m *testing.M) {
 		for {
 			_ = time.Now()
 		}
-	case "nice": // says its priority once it is lowered, or ends at the bound of its processor
-		_ = bound()
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		for lowered := false; !lowered; {
-			raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // 20 - nice
-			lowered = err == nil && raw == 20-niceMost
+	case "nice": // says how many of its threads have another priority
+		others, threads := 0, 0
+		var here sync.WaitGroup
+		for range 8 { // threads that the first ones have started
+			here.Add(1)
+			go func() {
+				runtime.LockOSThread()
+				here.Done()
+				select {}
+			}()
 		}
-		b, _ := (&Compiled{Secrets: []string{"nice"}}).encode()
+		here.Wait()
+		all, _ := os.ReadDir("/proc/self/task")
+		for _, one := range all {
+			id, _ := strconv.Atoi(one.Name())
+			threads++
+			if raw, err := unix.Getpriority(unix.PRIO_PROCESS, id); err == nil && kernelNice-raw < niceMost {
+				others++
+			}
+		}
+		b, _ := (&Compiled{Secrets: []string{fmt.Sprintf("%d of many: %v", others, threads > 8)}}).encode()
 		_, _ = os.Stdout.Write(b)
 	case "lies":
 		_, _ = os.Stdout.Write([]byte{0xc2, 0xdd, 0xff, 0xff, 0xff, 0xff})
@@ -73,16 +90,26 @@ func loads(t *testing.T) {
 	}
 }
 
+// compiles has a program compiled. A machine that is busy may give a child no time within clockMax: then another one tries.
+func compiles(t *testing.T, c *Compiler, caller string, p *message.Program) *Compiled {
+	t.Helper()
+	for try := 1; ; try++ {
+		got, err := c.Program(context.Background(), caller, p)
+		require.NoError(t, err)
+		if try == 10 || len(got.Mistakes) != 1 || !strings.Contains(got.Mistakes[0].Message, "is not loaded after") {
+			return got
+		}
+	}
+}
+
 func TestPlanAndMistakes(t *testing.T) {
 	loads(t)
 	c := child(t, Command)
-	got, err := c.Program(context.Background(), "a", &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte(`workflow(name = "w", vus = 2, duration = "1s", steps = [step("s", http.get("http://h/" + secret("k")))])`)}}})
-	require.NoError(t, err)
+	got := compiles(t, c, "a", &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte(`workflow(name = "w", vus = 2, duration = "1s", steps = [step("s", http.get("http://h/" + secret("k")))])`)}}})
 	require.NotNil(t, got.Plan, "%v", got.Mistakes)
 	require.Equal(t, uint64(2), got.Plan.Workflows[0].VUs)
 	require.Equal(t, []string{"k"}, got.Secrets)
-	got, err = c.Program(context.Background(), "a", &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte("x = 1\nworkflw()\n")}}})
-	require.NoError(t, err)
+	got = compiles(t, c, "a", &message.Program{Main: "a", Files: []message.File{{Name: "a", Data: []byte("x = 1\nworkflw()\n")}}})
 	require.Nil(t, got.Plan)
 	require.Equal(t, "a", got.Mistakes[0].File)
 	require.Equal(t, 2, got.Mistakes[0].Line)
@@ -125,9 +152,8 @@ func TestChildrenThatCannotStart(t *testing.T) {
 
 // TestChildrenAreNice: all of a child's threads have a lower priority, so the gate's own work goes first.
 func TestChildrenAreNice(t *testing.T) {
-	got, err := child(t, "nice").Program(context.Background(), "a", &message.Program{Main: "a"})
-	require.NoError(t, err)
-	require.Equal(t, []string{"nice"}, got.Secrets, "%v", got.Mistakes)
+	got := compiles(t, child(t, "nice"), "a", &message.Program{Main: "a"})
+	require.Equal(t, []string{"0 of many: true"}, got.Secrets, "%v", got.Mistakes)
 }
 
 // TestOneChildOfACaller: a caller's second program waits for its first, and another caller's does not.
@@ -143,9 +169,7 @@ func TestOneChildOfACaller(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = c.Program(context.Background(), "a", program)
 	require.ErrorIs(t, err, ErrBusy)
-	got, err := c.Program(context.Background(), "b", program)
-	require.NoError(t, err)
-	require.NotNil(t, got.Plan)
+	require.NotNil(t, compiles(t, c, "b", program).Plan)
 	<-busy.room
 	c.leave("a")
 	require.Empty(t, c.lanes)
