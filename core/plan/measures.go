@@ -26,6 +26,9 @@ const (
 	MeasureDatagramsRefused = "datagrams_refused" // reports of an unreachable port that ended no exchange
 	MeasureDatagramsStray   = "datagrams_stray"   // that no exchange asked for
 
+	MeasurePacketsLost = "packets_lost" // of connections of QUIC, of those that the generator sent
+	MeasureRTT         = "rtt"          // of each such connection, when it closes
+
 	MeasureCommands        = "commands"         // of operations, that the kernel took
 	MeasureHits            = "hits"             // values that commands read
 	MeasureMisses          = "misses"           // and those that were missing
@@ -76,12 +79,13 @@ const (
 	MeasureTransactionTime = "transaction_time" // from BEGIN to the answer behind which the server has no transaction open
 )
 
-// The Protocol of a StepPlan: HTTP has none.
+// The Protocol of a StepPlan: HTTP over TCP has none.
 const (
 	ProtocolAMQP      = "amqp"      // messages of queues
 	ProtocolCustom    = "custom"    // calls of custom programs
 	ProtocolFTP       = "ftp"       // files over FTP
 	ProtocolGRPC      = "grpc"      // calls
+	ProtocolHTTP3     = "http3"     // requests of HTTP over QUIC
 	ProtocolKafka     = "kafka"     // records
 	ProtocolMongoDB   = "mongodb"   // commands
 	ProtocolMQTT      = "mqtt"      // messages
@@ -98,7 +102,7 @@ const (
 
 // Protocols lists them.
 func Protocols() []string {
-	return []string{ProtocolAMQP, ProtocolCustom, ProtocolFTP, ProtocolGRPC, ProtocolKafka, ProtocolMongoDB, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSMTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
+	return []string{ProtocolAMQP, ProtocolCustom, ProtocolFTP, ProtocolGRPC, ProtocolHTTP3, ProtocolKafka, ProtocolMongoDB, ProtocolMQTT, ProtocolNATS, ProtocolRedis, ProtocolSFTP, ProtocolSMTP, ProtocolSQL, ProtocolSSE, ProtocolTCP, ProtocolUDP, ProtocolWebSocket}
 }
 
 // MeasureText is a measure with the sentence that manuals show.
@@ -116,6 +120,7 @@ func Measures() []MeasureText {
 	brokers := []string{ProtocolAMQP, ProtocolMQTT, ProtocolNATS}
 	messages := append(slices.Clone(exchanges), brokers...)
 	udp, sftp, mongodb := []string{ProtocolUDP}, []string{ProtocolSFTP}, []string{ProtocolMongoDB}
+	quic := []string{ProtocolHTTP3, ProtocolSSE}
 	ftp, files := []string{ProtocolFTP}, []string{ProtocolFTP, ProtocolSFTP}
 	kafka, acknowledges, sends := []string{ProtocolKafka}, []string{ProtocolKafka, ProtocolMQTT, ProtocolNATS}, append(slices.Clone(messages), ProtocolKafka)
 	return []MeasureText{
@@ -131,6 +136,8 @@ func Measures() []MeasureText {
 		{MeasureFirstEvent, sse, message.MeasureTimes, "from the intended start until the loop has read the first event"},
 		{MeasureEventGap, sse, message.MeasureTimes, "from one event of a stream to its next"},
 		{MeasureEvents, sse, message.MeasureCount, "events, each with its blank line"},
+		{MeasurePacketsLost, quic, message.MeasureCount, "packets of the generator that QUIC took for lost, as acknowledgements of later ones showed: they count when their connection closes, or the run ends, at the step whose request opened it. Those that a timeout gave up do not count"},
+		{MeasureRTT, quic, message.MeasureTimes, "the smoothed round trip of a connection of QUIC, once for each, when it closes or the run ends, at the step whose request opened it"},
 		{MeasureDatagramsDropped, udp, message.MeasureCount, "datagrams that came and that the kernel dropped: the socket's buffer was full, or a checksum wrong. They count when the socket closes"},
 		{MeasureDatagramsLate, udp, message.MeasureCount, "datagrams that came when their exchange had timed out, until its user's next timeout"},
 		{MeasureDatagramsLost, udp, message.MeasureCount, "datagrams that exchanges asked for and did not get in time"},

@@ -86,7 +86,7 @@ func (l *loader) build(limits guard.Limits) (*Program, error) {
 	return p, l.refused(plan.Check(&p.plan))
 }
 
-// protocol returns the protocol of a step's request, empty for HTTP, if the client can carry it.
+// protocol returns the protocol of a step's request, empty for HTTP over TCP, if the client can carry it.
 func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 	switch r := s.request; {
 	case r == nil:
@@ -153,6 +153,8 @@ func (d *declaration) protocol(name string, s *stepValue) (string, error) {
 		return plan.ProtocolUDP, nil
 	case d.http.Bare(r):
 		return "", language.Faultf("workflow %q: step %q goes to http://, and version = \"3\" has TLS always", d.plan.Name, name).Of(s.site).Do("write https://, or version = \"auto\" in http.client")
+	case d.http.Version == request.Version3:
+		return plan.ProtocolHTTP3, nil
 	}
 	return "", nil
 }

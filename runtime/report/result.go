@@ -371,7 +371,8 @@ type Step struct {
 // message_latency (from when a step's messages were queued on the open connection to each one that came),
 // messages_sent and messages_received (whole ones). UDP has datagrams_lost (answers that did not come in
 // time), datagrams_late (that came behind that), datagrams_stray (that no exchange asked for),
-// datagrams_refused (reports of an unreachable port) and datagrams_dropped (by the generator's kernel). Redis has commands (that the kernel took whole),
+// datagrams_refused (reports of an unreachable port) and datagrams_dropped (by the generator's kernel). HTTP/3 has packets_lost (of the generator's,
+// that acknowledgements of later ones showed to be lost) and rtt (the smoothed round trip of each connection, when it closes). Redis has commands (that the kernel took whole),
 // hits and misses (values that commands such as GET found, and those that were missing), redirects (of a cluster, that operations followed)
 // and replica_commands (of commands, those for replicas). NATS has messages_sent and messages_received as well,
 // reply_latency and ack_latency (from a message to its reply, and to the acknowledgement of JetStream), duplicates (messages that a stream had already),

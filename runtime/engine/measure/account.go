@@ -56,6 +56,7 @@ type protocols struct {
 	customs    *Customs    // nil: no custom program has told measures
 	transfers  *Transfers  // nil: it has asked no server of files
 	mails      *Mails      // nil: it has asked no mail server
+	paths      *Paths      // nil: it has opened no connection of QUIC
 }
 
 // rare are counts that most runs do not have.

@@ -36,7 +36,7 @@ func (c *Commands) Read(hits, misses uint64) {
 
 // measures returns what the protocols measured, by name.
 func (a *Account) measures() message.Measures {
-	out := datagrams(a.packets, a.mails.wire(a.transfers.wire(a.deliveries.wire(a.customs.wire(a.results.wire(a.commands.wire(a.messages.wire(a.events.wire()))))))))
+	out := datagrams(a.packets, a.paths.wire(a.mails.wire(a.transfers.wire(a.deliveries.wire(a.customs.wire(a.results.wire(a.commands.wire(a.messages.wire(a.events.wire())))))))))
 	slices.SortFunc(out.List, func(x, y message.Measure) int { return strings.Compare(x.Name, y.Name) })
 	return out
 }

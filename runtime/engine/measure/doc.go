@@ -23,5 +23,5 @@
 //	slot.AddTo(&t, clock.Tick())
 //	account.Answered(status, &t)
 //
-// Read clock.go, phases.go, account.go, generator.go, machine.go, judge.go, reporter.go.
+// Read clock.go, phases.go, account.go, paths.go, generator.go, machine.go, judge.go, reporter.go.
 package measure

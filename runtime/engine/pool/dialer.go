@@ -422,6 +422,9 @@ func (q *quics) hangUp(c *conn) {
 			code = of.Goodbye()
 		}
 	}
+	if c.multi != nil && c.multi.paths != nil {
+		c.multi.paths.Closed(c.quic.Path())
+	}
 	_ = q.Sockets.Poller.Del(int(c.fd)) // it was added
 	c.quic.Close(code)
 }

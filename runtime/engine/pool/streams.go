@@ -6,6 +6,7 @@ import (
 	"io"
 	"syscall"
 
+	"hyperscale/runtime/engine/measure"
 	"hyperscale/runtime/engine/pool/trunks"
 	"hyperscale/runtime/epoll"
 	"hyperscale/runtime/protocol/codec"
@@ -23,6 +24,8 @@ type multi struct {
 	state  multiState
 	dirty  bool // it is in the list of connections that may have frames to write
 	unsent bool // some request is perhaps not written
+
+	paths *measure.Paths // of QUIC: of the step whose request opened it
 }
 
 // multiState says what a connection with streams still does.
@@ -62,6 +65,7 @@ func (y *streams) multiplex(at int32) {
 	c.multi.Conn = y.of(c.host).Begin(c.multi.Conn, &y.Slots.Common)
 	if of, is := c.multi.Conn.(*http3.Conn); is {
 		of.Over(c.quic)
+		c.multi.paths = y.Slots.At(c.slot).Account.Paths()
 	}
 	y.begin(at)
 }
@@ -83,7 +87,7 @@ func (y *streams) leave(c *conn) {
 	if m.talk != nil {
 		c.talk, m.talk, m.Conn = m.talk, nil, nil
 	}
-	m.state, m.dirty, m.unsent, m.heard, m.asked = multiOpen, false, false, 0, 0
+	m.state, m.dirty, m.unsent, m.heard, m.asked, m.paths = multiOpen, false, false, 0, 0, nil
 	c.multi, y.multis = nil, append(y.multis, m)
 }
 

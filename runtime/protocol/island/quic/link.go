@@ -186,6 +186,14 @@ func (l *Link) Look() (up bool) {
 // Resumed reports whether the handshake took up a session.
 func (l *Link) Resumed() bool { return l.conn.ConnectionState().TLS.DidResume }
 
+// Path returns the packets of ours that the library took for lost up to now, as acknowledgements of later ones showed,
+// and the smoothed round trip of RFC 9002. The library does not count what a probe timeout gives up. The handshake must
+// be over.
+func (l *Link) Path() (lost uint64, rtt time.Duration) {
+	s := l.conn.ConnectionStats()
+	return s.PacketsLost, s.SmoothedRTT
+}
+
 // Room implements http3.Transport.
 func (l *Link) Room() bool {
 	if l.spare != nil {
