@@ -115,7 +115,7 @@ func probe(ctx context.Context, f *follow.Follower, s *session.Session, spec job
 	if err != nil {
 		return 0, err
 	}
-	watch, err := s.Node.Command(ctx, &message.JobWatch{Job: job})
+	watch, err := s.Command(ctx, &message.JobWatch{Job: job})
 	if err != nil {
 		return 0, err
 	}

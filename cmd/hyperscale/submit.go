@@ -55,6 +55,7 @@ func newSubmitCommand() *cobra.Command {
 			defer follower.Close()
 			follower.File, follower.Run = args[0], follow.Origin(&program, plan)
 			gate.Near = len(program.Secrets) > 0
+			gate.Note = follower.Note
 			s, err := session.Dial(&gate, follower.Logger)
 			if err != nil {
 				return err
@@ -79,7 +80,7 @@ func newSubmitCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	out.AddKeeping(flags) // before --history of the gates' flags
-	gate.Add(cmd)
+	gate.AddBoth(cmd)
 	load.Add(flags)
 	load.AddSecrets(flags)
 	job.add(flags)

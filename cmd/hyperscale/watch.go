@@ -32,6 +32,7 @@ func newWatchCommand() *cobra.Command {
 			}
 			defer follower.Close()
 			follower.Detach = true
+			gate.Note = follower.Note
 			s, err := session.Dial(&gate, follower.Logger)
 			if err != nil {
 				return err
@@ -45,7 +46,7 @@ func newWatchCommand() *cobra.Command {
 			return follower.Finish(cmd, result)
 		}),
 	}
-	gate.Add(cmd)
+	gate.AddBoth(cmd)
 	out.Add(cmd.Flags())
 	return cmd
 }

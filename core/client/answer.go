@@ -92,8 +92,8 @@ type shown struct {
 	sequence uint64
 }
 
-// rank orders states as a watch may show them: until it runs, a job may return to the queue.
-func rank(s message.JobState) int {
+// Progress orders states as a watch may show them, from 1 to 5: until it runs, a job may return to the queue.
+func Progress(s message.JobState) int {
 	switch {
 	case s.Terminal():
 		return 5
@@ -110,7 +110,7 @@ func rank(s message.JobState) int {
 // older reports that a status contains nothing new. A single gate numbers its statuses. Of two
 // gates, which number separately, the one that has got further is newer.
 func (was *shown) older(teller node.Peer, s *message.JobStatus) bool {
-	switch r := rank(s.State); {
+	switch r := Progress(s.State); {
 	case was.rank == 0:
 		return false
 	case was.teller.ID == teller.ID && was.teller.Incarnation == teller.Incarnation:
@@ -147,7 +147,7 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 		ignore(env, in, "a newer one has arrived")
 		return
 	}
-	c.shown = shown{in.From, rank(s.State), s.Elapsed, s.Sequence}
+	c.shown = shown{in.From, Progress(s.State), s.Elapsed, s.Sequence}
 	env.Answer(c.id, s)
 }
 

@@ -121,7 +121,7 @@ func (m *Machine) onCommand(env node.Env, id node.CommandID, body node.Message) 
 		}
 		c.job = message.JobOf(c.submit.Key)
 	case *message.JobWatch:
-		c.kind, c.job = kindWatch, b.Job
+		c.kind, c.job, c.ends = kindWatch, b.Job, b.After
 	case *message.JobQuery:
 		c.kind, c.job, c.query = kindQuery, b.Job, b
 	case *message.JobCancel:

@@ -27,7 +27,7 @@ func questions() []question {
 		{func(r id) node.Message { return &message.JobQuery{Request: r, Job: job} }, func(r id) node.Message {
 			return &message.JobStatus{Request: r, Job: job, State: message.JobRunning}
 		}},
-		{func(r id) node.Message { return &message.JobWatch{Request: r, Job: job} }, func(r id) node.Message {
+		{func(r id) node.Message { return &message.JobWatch{Request: r, Job: job, After: 3} }, func(r id) node.Message {
 			return &message.JobResult{Request: r, Result: message.Result{Job: job, State: message.JobCompleted}}
 		}},
 		{func(r id) node.Message { return &message.JobCancel{Request: r, Job: job} }, func(r id) node.Message {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ type call struct {
 	held   *room  // the place that it has
 	job    string // that it is about, for the log
 	order  string // what else the log has of it
+
+	quiet   bool   // it changes nothing, whatever its method
+	outcome string // what the gates answered, where that is no Fault
 }
 
 // handler answers every request.
@@ -94,7 +98,7 @@ func (c *call) serve() {
 	if err != nil {
 		c.fail(err)
 	}
-	if c.route.changes() {
+	if c.route.changes() && (!c.quiet || err != nil) {
 		c.audit(err)
 	}
 }
@@ -202,7 +206,7 @@ const pathMax = 256
 // audit logs a call that changes something. The token's name and role are in it, never the token. Lines of callers without a
 // token are bounded: the next one says how many were left out.
 func (c *call) audit(err error) {
-	outcome := "done"
+	outcome := cmp.Or(c.outcome, "done")
 	var f *Fault
 	if errors.As(err, &f) {
 		outcome = f.Code

@@ -26,6 +26,6 @@
 //	s, err := api.Serve(api.Config{Listen: "127.0.0.1:7480", Tokens: file, Client: node, Logger: logger})
 //	defer s.Close(ctx)
 //
-// Read server.go, routes.go, call.go, load.go, failure.go, ask.go, jobs.go, submit.go, orders.go, feed.go, stream.go, events.go, cluster.go, session.go,
+// Read server.go, routes.go, call.go, load.go, failure.go, ask.go, jobs.go, submit.go, orders.go, question.go, feed.go, stream.go, events.go, cluster.go, session.go,
 // openapi.go.
 package api

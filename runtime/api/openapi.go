@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/api/frames"
 )
 
 // object is a JSON object of the description.
@@ -91,10 +92,13 @@ func (d *describer) operation(r *route) object {
 	if len(parameters) > 0 {
 		o["parameters"] = parameters
 	}
+	if r.other == frames.Type {
+		o["requestBody"] = object{"required": true, "content": object{r.other: object{"schema": object{"type": "string", "format": "binary"}}}}
+	}
 	if r.Body != nil {
 		content := object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.Body))}}
-		if r.multipart {
-			content["multipart/form-data"] = object{"schema": object{"type": "object", "properties": object{
+		if r.other == multipartType {
+			content[r.other] = object{"schema": object{"type": "object", "properties": object{
 				options: d.schema(reflect.TypeOf(r.Body)), "file": object{"type": "array", "items": object{"type": "string", "format": "binary"}},
 			}}}
 		}

@@ -35,8 +35,8 @@ func (c *call) cancel() error {
 	if len(reason) > reasonMax {
 		return fault(http.StatusBadRequest, "bad_query", "reason has %d bytes, %d is the bound: shorten it", len(reason), reasonMax)
 	}
-	if !c.operator() && message.JobOf(keyOf(c.who.Name, c.r.Header.Get(keyHead))) != id {
-		return fault(http.StatusForbidden, "forbidden", "a submitter cancels its own jobs: send the %s that submitted job %v, or use the token of an operator", keyHead, id)
+	if err := c.owns(id); err != nil {
+		return err
 	}
 	answer, err := c.server.ask(c.r.Context(), &message.JobQuery{Job: id})
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *call) cancel() error {
 	if !ok {
 		return unexpected(answer)
 	}
-	order := &message.JobCancel{Job: id, Now: q.Get("now") == "true", Reason: cmp.Or(reason, "cancelled over HTTP by "+c.who.Name)}
+	order := &message.JobCancel{Job: id, Now: q.Get("now") == "true", Reason: cmp.Or(reason, reasonOf(c.who.Name))}
 	if answer, err = c.server.ask(c.r.Context(), order); err != nil {
 		return err
 	}
@@ -60,6 +60,22 @@ func (c *call) cancel() error {
 	}
 	return c.answer(status, Cancelled{id.String(), ack.State.String()})
 }
+
+// owns rejects a submitter that does not show that a job is its own.
+func (c *call) owns(id message.JobID) error {
+	if c.operator() || c.named() == id {
+		return nil
+	}
+	return fault(http.StatusForbidden, "forbidden", "a submitter cancels its own jobs: send the %s (--key) that submitted job %v, or use the token of an operator", keyHead, id)
+}
+
+// named is the caller's job of the Idempotency-Key that the request has.
+func (c *call) named() message.JobID {
+	return message.JobOf(keyOf(c.who.Name, c.r.Header.Get(keyHead)))
+}
+
+// reasonOf is that of an order without one.
+func reasonOf(caller string) string { return "cancelled over HTTP by " + caller }
 
 // result answers the result file of a job that has ended, or its page.
 func (c *call) result() error {

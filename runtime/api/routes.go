@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/api/frames"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/view"
 )
@@ -18,9 +19,9 @@ type route struct {
 	Headers      []param
 	Body         any // zero value of what a JSON body is; nil: none
 	Answers      []answer
-	open         bool // needs no token
-	multipart    bool // the body may be one, too
-	stream       bool // counts as a stream, not as a request
+	other        string // media type of a body that is not JSON; empty: none is
+	open         bool   // needs no token
+	stream       bool   // counts as a stream, not as a request
 	do           func(*call) error
 }
 
@@ -87,10 +88,16 @@ func jobRoutes() []route {
 func orderRoutes() []route {
 	return []route{
 		{
-			Method: http.MethodPost, Path: "/v1/jobs", Right: node.RightSubmit, do: (*call).submit, Body: Submission{}, multipart: true,
+			Method: http.MethodPost, Path: "/v1/jobs", Right: node.RightSubmit, do: (*call).submit, Body: Submission{}, other: multipartType,
 			Summary: "Submits a program. The same key and body is the same job.",
 			Headers: []param{{Name: keyHead, What: "of the job: a new one if not given"}},
 			Answers: []answer{{Status: http.StatusAccepted, Body: Submitted{}, What: "A majority of the gates has the job."}},
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/ask", Right: node.RightView, do: (*call).question, other: frames.Type,
+			Summary: "A question of the commands with --api, and its answers, as frames of the nodes' protocol. Orders need the role of a submitter.",
+			Headers: []param{{Name: keyHead, What: "that submitted the job: a submitter that cancels needs it"}},
+			Answers: []answer{{Status: http.StatusOK, Type: frames.Type, What: "The answers, as they come. An end before the last one means: ask again."}},
 		},
 		cancelRoute(http.MethodDelete, "/v1/jobs/{id}"),
 		cancelRoute(http.MethodPost, "/v1/jobs/{id}/cancel"),
@@ -145,7 +152,8 @@ func clusterRoutes() []route {
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/whoami", Right: node.RightView, do: (*call).whoami,
-			Summary: "Whose token it is, and what it may do.",
+			Summary: "Whose token it is, what it may do, and which job a key of it names.",
+			Headers: []param{{Name: keyHead, What: "of a job: the answer has the job that it names for this caller"}},
 			Answers: answered(Caller{}, "The caller."),
 		},
 		{

@@ -23,6 +23,8 @@ type Caller struct {
 	Name  string `json:"name"`
 	Role  string `json:"role"`  // viewer, submitter or operator
 	Until string `json:"until"` // when the token ends; empty: it does not
+
+	Job string `json:"job,omitempty"` // that the request's Idempotency-Key names for this caller
 }
 
 func (c *call) caller() Caller {
@@ -33,7 +35,13 @@ func (c *call) caller() Caller {
 	return all
 }
 
-func (c *call) whoami() error { return c.answer(http.StatusOK, c.caller()) }
+func (c *call) whoami() error {
+	caller := c.caller()
+	if c.r.Header.Get(keyHead) != "" {
+		caller.Job = c.named().String()
+	}
+	return c.answer(http.StatusOK, caller)
+}
 
 // begin makes a cookie of a token. The header of changes must be there: another site's form logs no one in.
 func (c *call) begin() error {

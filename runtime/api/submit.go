@@ -30,6 +30,8 @@ const (
 	filesMax = 256
 	keyHead  = "Idempotency-Key"
 	options  = "options" // the part of a multipart body that has no file
+
+	multipartType = "multipart/form-data"
 )
 
 // Submission is a program, and what to do with it. Of a multipart body it is the part named options; the files are the
@@ -154,9 +156,14 @@ func (c *call) secrets(in *Submission, names []string) (all []message.Secret, er
 		all = append(all, message.Secret{Name: name, Value: message.Sealed(value)})
 	}
 	if len(all) > 0 && c.server.config.Clear {
-		return nil, fault(http.StatusUnprocessableEntity, "clear_text", "secrets leave no machine in clear text: give the cluster a secret with --cluster-secret")
+		return nil, inClear()
 	}
 	return all, nil
+}
+
+// inClear rejects secrets of a program where frames cross the network as they are.
+func inClear() error {
+	return fault(http.StatusUnprocessableEntity, "clear_text", "secrets leave no machine in clear text: give the cluster a secret with --cluster-secret")
 }
 
 // submission reads the body.
@@ -167,7 +174,7 @@ func (c *call) submission() (*Submission, error) {
 	switch {
 	case err == nil && kind == "application/json":
 		err = decodeJSON(c.r.Body, in)
-	case err == nil && kind == "multipart/form-data":
+	case err == nil && kind == multipartType:
 		err = in.parts(multipart.NewReader(c.r.Body, parameters["boundary"]))
 	default:
 		return nil, fault(http.StatusUnsupportedMediaType, "bad_body", "Content-Type is %q: send application/json, or multipart/form-data", c.r.Header.Get("Content-Type"))

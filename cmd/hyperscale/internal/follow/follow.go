@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -176,7 +175,7 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 	defer progress.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watch, err := s.Node.Command(ctx, &message.JobWatch{Job: job})
+	watch, err := s.Command(ctx, &message.JobWatch{Job: job})
 	if err != nil {
 		return nil, err
 	}
@@ -191,11 +190,11 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 			}
 			switch m := m.(type) {
 			case *message.JobStatus:
-				f.show(progress, m)
+				f.show(s, progress, m)
 			case *message.WorkflowEnded:
 				progress.Note(ui.EndLine(m))
 			case *message.JobResult:
-				return f.ended(&m.Result), nil
+				return f.ended(s, &m.Result), nil
 			case *message.Refused:
 				return nil, session.Refusal(m)
 			default:
@@ -217,10 +216,10 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 			}
 		case m, ok := <-asked.answers():
 			if m, told := m.(*message.JobStatus); ok && told {
-				f.show(progress, m)
+				f.show(s, progress, m)
 			}
 			if err := asked.answered(ok, m); err != nil {
-				return nil, command.Exit(command.ExitFailed, fmt.Errorf("nothing was heard of job %v for %v: gate %s: %w; the job may go on", job, asked.since().Round(time.Second), s.Gates, err))
+				return nil, command.Exit(command.ExitFailed, fmt.Errorf("nothing was heard of job %v for %v: %s: %w; the job may go on", job, asked.since().Round(time.Second), s.Gates, err))
 			}
 		case <-f.given:
 			return nil, f.unended(job, s)
@@ -229,18 +228,18 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 }
 
 // show passes a status to the screen and to the outputs that follow the job.
-func (f *Follower) show(progress ui.Progress, s *message.JobStatus) {
+func (f *Follower) show(s *session.Session, progress ui.Progress, m *message.JobStatus) {
 	if f.given != nil {
-		asInterrupt(&s.Reason)
+		m.Reason = s.Interrupted(m.Reason)
 	}
-	progress.Apply(s)
-	f.apply(s)
+	progress.Apply(m)
+	f.apply(m)
 }
 
 // ended takes the job's end.
-func (f *Follower) ended(r *message.Result) *message.Result {
+func (f *Follower) ended(s *session.Session, r *message.Result) *message.Result {
 	if f.given != nil && r.State == message.JobCancelled {
-		interrupted(r)
+		interrupted(s, r)
 	}
 	if f.live != nil {
 		f.live.Finish(r)
@@ -255,23 +254,18 @@ func (f *Follower) unended(job message.JobID, s *session.Session) error {
 
 // interrupted corrects the reason of a job that this process cancelled: the gate knows this
 // client only by a number.
-func interrupted(r *message.Result) {
-	asInterrupt(&r.Error)
+func interrupted(s *session.Session, r *message.Result) {
+	r.Error = s.Interrupted(r.Error)
 	for i := range r.Workflows {
-		asInterrupt(&r.Workflows[i].Error)
+		r.Workflows[i].Error = s.Interrupted(r.Workflows[i].Error)
 	}
 	for i := range r.Datacenters {
 		d := &r.Datacenters[i]
-		asInterrupt(&d.Error)
+		d.Error = s.Interrupted(d.Error)
 		for k := range d.Workflows {
-			asInterrupt(&d.Workflows[k].Error)
+			d.Workflows[k].Error = s.Interrupted(d.Workflows[k].Error)
 		}
 	}
-}
-
-// asInterrupt calls a cancel of this process an interrupt.
-func asInterrupt(reason *string) {
-	*reason = strings.ReplaceAll(*reason, "cancelled by "+string(session.ClientID()), "interrupted")
 }
 
 // stopping says what the first interrupt did.
@@ -284,7 +278,7 @@ func (f *Follower) stopping(job message.JobID) string {
 
 // farewell says what continues after this process.
 func (f *Follower) farewell(job message.JobID, s *session.Session) error {
-	stop := fmt.Sprintf("`%s cancel %v --gate %s`", command.Called(), job, strings.ReplaceAll(s.Gates, ", ", ","))
+	stop := fmt.Sprintf("`%s cancel %v %s`", command.Called(), job, s.Flags)
 	switch {
 	case f.Detach:
 		return fmt.Errorf("job %v goes on: stop it with %s", job, stop)
@@ -299,7 +293,7 @@ func (f *Follower) cancel(ctx context.Context, s *session.Session, job message.J
 	if f.given == nil {
 		f.given = time.After(session.CancelMax)
 	}
-	order, err := s.Node.Command(ctx, &message.JobCancel{Job: job})
+	order, err := s.Command(ctx, s.Interrupt(job))
 	if err != nil {
 		return fmt.Errorf("cancel job %v: %w", job, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
-	"hyperscale/runtime/loop"
 )
 
 // quiet tells a job that waits, and has no news, from gates that are gone: it asks for the job's
@@ -18,7 +17,7 @@ type quiet struct {
 	every time.Duration
 	last  time.Time // news
 	timer *time.Timer
-	asked *loop.Session // nil while no question is open
+	asked session.Asked // nil while no question is open
 }
 
 // heard notes news of the job.
@@ -44,7 +43,7 @@ func (q *quiet) due() <-chan time.Time {
 
 // ask asks the gates; the client asks one after the other, within a bound.
 func (q *quiet) ask(ctx context.Context, s *session.Session, job message.JobID) (err error) {
-	q.asked, err = s.Node.Command(ctx, &message.JobQuery{Job: job})
+	q.asked, err = s.Command(ctx, &message.JobQuery{Job: job})
 	return err
 }
 

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"hyperscale/cmd/hyperscale/internal/command"
@@ -15,18 +16,28 @@ import (
 func (f *Follower) Submit(ctx context.Context, s *session.Session, m *message.JobSubmit) (message.JobID, error) {
 	type reply struct {
 		answer node.Message
+		job    message.JobID
 		err    error
 	}
 	asking, done := context.WithCancel(ctx)
 	defer done()
-	replies := make(chan reply, 1)
+	named, replies := make(chan reply, 1), make(chan reply, 1)
 	go func() {
-		answer, err := s.Ask(asking, m)
-		replies <- reply{answer, err}
+		job, err := s.Job(asking, m.Key)
+		named <- reply{nil, job, err}
 	}()
-	job := message.JobOf(m.Key)
+	var job message.JobID // zero: nothing has been submitted
 	for {
 		select {
+		case r := <-named:
+			if r.err != nil {
+				return job, fmt.Errorf("submit: %w", r.err)
+			}
+			job = r.job
+			go func() {
+				answer, err := s.Ask(asking, m)
+				replies <- reply{answer, job, err}
+			}()
 		case r := <-replies:
 			if r.err != nil {
 				return message.JobID{}, fmt.Errorf("submit: %w", r.err)
@@ -40,6 +51,9 @@ func (f *Follower) Submit(ctx context.Context, s *session.Session, m *message.Jo
 			}
 			return ack.Job, nil
 		case <-f.Signals.Asked:
+			if job == (message.JobID{}) {
+				return job, command.Exit(command.ExitInterrupted, errors.New("interrupted before the job was submitted"))
+			}
 			if f.given != nil {
 				return message.JobID{}, command.Exit(command.ExitInterrupted, f.farewell(job, s))
 			}

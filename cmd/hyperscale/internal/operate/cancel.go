@@ -21,6 +21,7 @@ func NewCancelCommand() *cobra.Command {
 	var (
 		now, all bool
 		reason   string
+		key      string
 		many     bulk
 	)
 	cmd := &cobra.Command{
@@ -31,20 +32,13 @@ func NewCancelCommand() *cobra.Command {
 			"With --all, stop every job that has not ended, of those that --state, --name and --older-than\nleave. The command lists them first and asks at a terminal; elsewhere it needs --yes.",
 		Example: "  hyperscale cancel 2nxdrha4eza5tw7b04766731bc --gate gate-1:9000\n" +
 			"  hyperscale cancel 2nxdrha4eza5tw7b04766731bc soak --reason \"the database is full\" --gate gate-1:9000\n" +
+			"  hyperscale cancel 2nxdrha4eza5tw7b04766731bc --api https://gates.example.org --token-file ci.token --key build-42\n" +
 			"  hyperscale cancel --all --state QUEUED --older-than 1h --gate gate-1:9000",
 		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case all && len(args) > 0:
-				return command.Usage("--all cancels every job that is meant, and %q is one: leave one of them out", args[0])
-			case all:
-				return nil
-			case many.which.any() || many.yes:
-				return command.Usage("--state, --name, --older-than and --yes go with --all: add it, or leave them out")
-			}
-			return command.JobAndNames(cmd, args)
+			return many.fits(cmd, args, all, key)
 		},
 	}
-	asking(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
+	askingBoth(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
 		if all {
 			many.order = message.JobCancel{Now: now, Reason: reason}
 			many.answers, many.notes = cmd.InOrStdin(), cmd.ErrOrStderr()
@@ -54,6 +48,11 @@ func NewCancelCommand() *cobra.Command {
 		job, err := message.ParseJobID(args[0])
 		if err != nil {
 			return command.AsUsage(err)
+		}
+		if key != "" {
+			if err := s.Own(job, key); err != nil {
+				return err
+			}
 		}
 		if now && len(args) > 1 {
 			return command.Usage("--now ends after_all of a whole job: leave it out, or name no workflow")
@@ -78,12 +77,28 @@ func NewCancelCommand() *cobra.Command {
 		return nil
 	})
 	cmd.Flags().StringVar(&reason, "reason", "", "`text` for people: why; results and status show it")
+	cmd.Flags().StringVar(&key, "key", "", "with --api: what submitted the job as its --key, for a submitter's token; an operator's needs none")
 	cmd.Flags().BoolVar(&now, "now", false, "do not wait for after_all")
 	cmd.Flags().BoolVar(&all, "all", false, "every job that has not ended")
 	cmd.Flags().BoolVar(&many.yes, "yes", false, "with --all: do not ask")
 	many.which.addTo(cmd.Flags())
 	command.AddSpan(cmd.Flags(), &many.which.olderThan, "older-than", 0, time.Second, "with --all: only jobs that were accepted so long ago, like 1h")
 	return cmd
+}
+
+// fits rejects arguments and flags that contradict --all or its absence. key is what --key has.
+func (b *bulk) fits(cmd *cobra.Command, args []string, all bool, key string) error {
+	switch {
+	case all && key != "":
+		return command.Usage("--key is of one job: name that job, or leave --key out")
+	case all && len(args) > 0:
+		return command.Usage("--all cancels every job that is meant, and %q is one: leave one of them out", args[0])
+	case all:
+		return nil
+	case b.which.any() || b.yes:
+		return command.Usage("--state, --name, --older-than and --yes go with --all: add it, or leave them out")
+	}
+	return command.JobAndNames(cmd, args)
 }
 
 // ordered sends a cancellation, and returns the job's state once a majority has it.
@@ -153,7 +168,7 @@ func ended(ctx context.Context, s *session.Session, job message.JobID, state mes
 func follow(ctx context.Context, s *session.Session, job message.JobID, enough func(*message.JobStatus) bool) (state message.JobState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, session.CancelMax)
 	defer cancel()
-	watch, err := s.Node.Command(ctx, &message.JobWatch{Job: job})
+	watch, err := s.Command(ctx, &message.JobWatch{Job: job})
 	if err != nil {
 		return state, err
 	}

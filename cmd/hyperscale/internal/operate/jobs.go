@@ -26,7 +26,7 @@ func NewJobsCommand() *cobra.Command {
 		asJSON bool
 		dead   bool
 	)
-	cmd := asking(&cobra.Command{
+	cmd := askingBoth(&cobra.Command{
 		Use:   "jobs",
 		Short: "list the jobs of all gates, the newest first",
 		Long: `List the jobs of all gates, the newest first.

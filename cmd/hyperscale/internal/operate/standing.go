@@ -48,8 +48,20 @@ func (s standing) nameOf(address string) string {
 	return address
 }
 
-// asking makes a command that connects, asks and prints.
-func asking(cmd *cobra.Command, f func(ctx context.Context, s *session.Session, w io.Writer, args []string) error) *cobra.Command {
+// answer is what a command does with a connection.
+type answer = func(ctx context.Context, s *session.Session, w io.Writer, args []string) error
+
+// asking makes a command that connects to gates' own ports, asks and prints.
+func asking(cmd *cobra.Command, f answer) *cobra.Command {
+	return connecting(cmd, (*session.Flags).Add, f)
+}
+
+// askingBoth makes one that the HTTP API serves, too.
+func askingBoth(cmd *cobra.Command, f answer) *cobra.Command {
+	return connecting(cmd, (*session.Flags).AddBoth, f)
+}
+
+func connecting(cmd *cobra.Command, add func(*session.Flags, *cobra.Command), f answer) *cobra.Command {
 	var (
 		gate session.Flags
 		log  command.LogFlags
@@ -57,6 +69,7 @@ func asking(cmd *cobra.Command, f func(ctx context.Context, s *session.Session, 
 	cmd.RunE = command.Runs(func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
+		gate.Note = func(format string, args ...any) { cmd.PrintErrf(format+"\n", args...) }
 		s, err := session.Dial(&gate, log.Logger(cmd.ErrOrStderr()))
 		if err != nil {
 			return err
@@ -68,7 +81,7 @@ func asking(cmd *cobra.Command, f func(ctx context.Context, s *session.Session, 
 		}
 		return err
 	})
-	gate.Add(cmd)
+	add(&gate, cmd)
 	log.Add(cmd.Flags(), "error")
 	return cmd
 }

@@ -1,7 +1,7 @@
-// Package session connects a command to the gates of a cluster. It sends a request, waits a
+// Package session connects a command to the gates of a cluster, by their own ports or by their HTTP API. It sends a request, waits a
 // bounded time for the answer, and explains a gate's rejection.
 //
-// It retries nothing itself: core/client asks the next gate.
+// It retries nothing itself: core/client asks the next gate, and runtime/api/remote the next API.
 //
 // Source: docs/operations.md; core/client, whose machine it runs.
 //

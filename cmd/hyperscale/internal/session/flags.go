@@ -3,9 +3,12 @@ package session
 import (
 	"cmp"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/certs"
 )
 
@@ -18,10 +21,57 @@ type Flags struct {
 	certs                certs.Files
 	journal              string
 	resolver             string // of names; empty: those of the machine
+	over                 over
+
+	Note func(format string, args ...any) // tells people what the command waits for; nil: it tells none
+}
+
+// over is a cluster's HTTP API, where a command asks that in place of gates' own ports.
+type over struct {
+	urls      []string
+	token, ca string // files
 }
 
 // near says that nothing may leave this machine.
 func (f *Flags) near() bool { return f.Near && f.secret == "" && !f.certs.Given() }
+
+// AddBoth gives the command its flags, with those of the HTTP API.
+func (f *Flags) AddBoth(cmd *cobra.Command) {
+	f.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.over.urls, "api", nil, "`URL` of a gate's HTTP API, in place of --gate: https://HOST:PORT (several are tried in turn)")
+	flags.StringVar(&f.over.token, "token-file", "", "with --api: `FILE` of a token, of `hyperscale token new`")
+	flags.StringVar(&f.over.ca, "api-ca", "", "with --api: PEM `FILE` of an authority of its certificate, beside those of the system")
+	flags.Lookup("gate").Usage = strings.Replace(flags.Lookup("gate").Usage, "(required; several", "(required, or --api; several", 1)
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.over.check(flags); err != nil || before == nil {
+			return err
+		}
+		return before(cmd, args)
+	}
+}
+
+// check rejects flags of one way to the cluster together with the other.
+func (o *over) check(flags *pflag.FlagSet) error {
+	if len(o.urls) == 0 {
+		for _, name := range []string{"token-file", "api-ca"} {
+			if flags.Changed(name) {
+				return command.Usage("--%s goes with --api: add it, or leave it out", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range []string{"gate", "resolver", "cluster-name", "environment", "cluster-secret", "tls-cert", "tls-key", "tls-ca", "journal"} {
+		if flags.Changed(name) {
+			return command.Usage("--%s is of gates' own ports, and --api asks none of them: leave one of the two out", name)
+		}
+	}
+	if o.token == "" {
+		return command.Usage("--token-file is missing: give the file of a token, as in --api %s --token-file ci.token", o.urls[0])
+	}
+	return nil
+}
 
 // Add gives the command its flags. Where --cluster means something else, the name
 // of the cluster is --cluster-name.

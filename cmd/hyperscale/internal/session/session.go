@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"hyperscale/core/discovery"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/api/remote"
 	"hyperscale/runtime/host"
 )
 
@@ -31,13 +33,25 @@ const (
 
 // Session is a command's connection to a cluster.
 type Session struct {
-	Node    *host.Node
-	Gates   string
-	history *os.File // nil for none
+	Gates   string // whom it asks, for people
+	Flags   string // that lead there, for commands that people type
+	node    *host.Node
+	api     *remote.Client // in place of node
+	history *os.File       // nil for none
+}
+
+// Asked is a question and its answers.
+type Asked interface {
+	Answers() <-chan node.Message // closed when no more answers can arrive
+	Err() error                   // why not; nil before the end and after Close
+	Close()
 }
 
 // Dial starts a client; it connects when it is first asked something.
 func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
+	if len(f.over.urls) > 0 {
+		return f.dialAPI()
+	}
 	if len(f.Addresses) == 0 {
 		return nil, command.Usage("--gate is missing: give the address of a gate, as in --gate gate-1:9000")
 	}
@@ -69,7 +83,7 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 	if err := config.Validate(); err != nil {
 		return nil, command.AsUsage(fmt.Errorf("--gate: %w", err))
 	}
-	s := &Session{Gates: strings.Join(f.Addresses, ", ")}
+	s := &Session{Gates: "gate " + strings.Join(f.Addresses, ", "), Flags: "--gate " + strings.Join(f.Addresses, ",")}
 	o := host.Options{
 		Role: node.RoleClient, ID: ClientID(), Cluster: f.Cluster, Environment: f.Environment,
 		Machine: client.New(config), Logger: command.Lower(logger), SecretFile: f.secret,
@@ -83,10 +97,77 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 		o.History = s.history
 	}
 	var err error
-	if s.Node, err = host.Start(o); err != nil {
+	if s.node, err = host.Start(o); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// dialAPI makes a client of the HTTP API.
+func (f *Flags) dialAPI() (*Session, error) {
+	token, err := remote.ReadToken(f.over.token)
+	if err != nil {
+		return nil, command.AsUsage(err)
+	}
+	api, err := remote.New(remote.Config{URLs: f.over.urls, Token: token, CA: f.over.ca, Note: f.Note, Reach: reachMax, Answer: answerMax})
+	if err != nil {
+		return nil, command.AsUsage(err)
+	}
+	s := &Session{Gates: "API " + strings.Join(f.over.urls, ", "), api: api}
+	s.Flags = "--api " + strings.Join(f.over.urls, ",") + " --token-file " + f.over.token
+	if f.over.ca != "" {
+		s.Flags += " --api-ca " + f.over.ca
+	}
+	return s, nil
+}
+
+// Command sends a question, whose answers come until it is closed or ctx ends.
+func (s *Session) Command(ctx context.Context, m node.Message) (Asked, error) {
+	if s.api != nil {
+		return s.api.Command(ctx, m), nil
+	}
+	return s.node.Command(ctx, m)
+}
+
+// Job returns the job that a key names for this client. The HTTP API alone must be asked for it.
+func (s *Session) Job(ctx context.Context, key string) (message.JobID, error) {
+	if s.api == nil {
+		return message.JobOf(key), nil
+	}
+	job, err := s.api.Job(ctx, key)
+	if err != nil {
+		return job, s.Silent(err)
+	}
+	return job, nil
+}
+
+// Own says that a key submitted a job: the HTTP API lets a submitter cancel its own alone. Gates' own ports need no key.
+func (s *Session) Own(job message.JobID, key string) error {
+	if s.api == nil {
+		return command.Usage("--key goes with --api, where a submitter cancels its own jobs alone: leave it out")
+	}
+	s.api.Own(job, key)
+	return nil
+}
+
+// interruptedBy is the reason of a cancellation over HTTP, where gates do not know this process.
+func interruptedBy() string { return "interrupted at " + string(ClientID()) }
+
+// Interrupt is the order of a person at this terminal.
+func (s *Session) Interrupt(job message.JobID) *message.JobCancel {
+	order := &message.JobCancel{Job: job}
+	if s.api != nil {
+		order.Reason = interruptedBy()
+	}
+	return order
+}
+
+// Interrupted calls a cancellation by this process an interrupt.
+func (s *Session) Interrupted(reason string) string {
+	if s.api == nil {
+		return strings.ReplaceAll(reason, "cancelled by "+string(ClientID()), "interrupted")
+	}
+	return regexp.MustCompile("cancelled by [^ ]+: "+regexp.QuoteMeta(interruptedBy())).ReplaceAllString(reason, "interrupted")
 }
 
 // ClientID is how gates know this process.
@@ -96,7 +177,11 @@ func ClientID() node.ID { return node.ID(fmt.Sprintf("client-%d", os.Getpid())) 
 func (s *Session) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), StopMax)
 	defer cancel()
-	_ = s.Node.Stop(ctx) // it ends one way or the other, and nothing depends on how
+	if s.api != nil {
+		s.api.Close()
+		return
+	}
+	_ = s.node.Stop(ctx) // it ends one way or the other, and nothing depends on how
 	if s.history != nil {
 		_ = s.history.Close() // each line was written by itself
 	}
@@ -106,14 +191,14 @@ func (s *Session) Close() {
 func (s *Session) Ask(ctx context.Context, m node.Message) (node.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerMax+StopMax) // the client gives up before
 	defer cancel()
-	asked, err := s.Node.Command(ctx, m)
+	asked, err := s.Command(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	defer asked.Close()
 	answer, ok := <-asked.Answers()
 	if !ok {
-		return nil, s.Silent(asked.Err())
+		return nil, s.unsure(m, s.Silent(asked.Err()))
 	}
 	refused, ok := answer.(*message.Refused)
 	if !ok {
@@ -127,12 +212,28 @@ func (s *Session) Ask(ctx context.Context, m node.Message) (node.Message, error)
 	return nil, err
 }
 
+// unsure adds to an error of the HTTP API that a submission may have arrived all the same.
+func (s *Session) unsure(m node.Message, err error) error {
+	var known *remote.Error
+	job, submits := m.(*message.JobSubmit)
+	if !submits || !errors.As(err, &known) || known.Setup {
+		return err
+	}
+	return command.Exit(command.ExitFailed, fmt.Errorf("%w; submitting again with --key %s is safe", err, job.Key))
+}
+
 // Silent explains that no answer can arrive any more.
 func (s *Session) Silent(err error) error {
-	if err == nil {
+	var known *remote.Error
+	switch {
+	case err == nil:
 		err = errors.New("the client stopped")
+	case errors.As(err, &known) && known.Setup:
+		return command.AsUsage(err)
+	case known != nil:
+		return command.Exit(command.ExitFailed, err)
 	}
-	return command.Exit(command.ExitFailed, fmt.Errorf("gate %s: %w", s.Gates, err))
+	return command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", s.Gates, err))
 }
 
 // Refusal explains a gate's rejection.
