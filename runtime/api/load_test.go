@@ -221,7 +221,7 @@ func TestAuditSaysWhatWasOrdered(t *testing.T) {
 	id := (message.JobID{7}).String()
 	s.call(node.RightOperate, http.MethodPost, "/v1/nodes/worker-7/drain?undo=true", "")
 	s.call(node.RightOperate, http.MethodPost, "/v1/dead-letters/"+id+"/replay?number=3", "")
-	s.call(node.RightSubmit, http.MethodPost, "/v1/jobs", body(t, Submission{Files: map[string]string{"a": "x"}, Duration: "soon"}), "Content-Type", "application/json", keyHead, "MARKED-KEY")
+	s.call(node.RightSubmit, http.MethodPost, "/v1/jobs", body(t, Submission{Files: map[string]string{"a": "x"}, Duration: "soon"}), "Content-Type", "application/json", KeyHeader, "MARKED-KEY")
 	for _, want := range []string{
 		"path=/v1/nodes/worker-7/drain job=\"\" from=127.0.0.1 outcome=done order=\"undo=true\"",
 		"job=" + id + " from=127.0.0.1 outcome=no_dead_letter order=\"number=3\"",

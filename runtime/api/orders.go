@@ -66,12 +66,12 @@ func (c *call) owns(id message.JobID) error {
 	if c.operator() || c.named() == id {
 		return nil
 	}
-	return fault(http.StatusForbidden, "forbidden", "a submitter cancels its own jobs: send the %s (--key) that submitted job %v, or use the token of an operator", keyHead, id)
+	return fault(http.StatusForbidden, "forbidden", "a submitter cancels its own jobs: send the %s (--key) that submitted job %v, or use the token of an operator", KeyHeader, id)
 }
 
 // named is the caller's job of the Idempotency-Key that the request has.
 func (c *call) named() message.JobID {
-	return message.JobOf(keyOf(c.who.Name, c.r.Header.Get(keyHead)))
+	return message.JobOf(keyOf(c.who.Name, c.r.Header.Get(KeyHeader)))
 }
 
 // reasonOf is that of an order without one.

@@ -121,20 +121,20 @@ func TestQuestionsOfSubmitters(t *testing.T) {
 	require.Regexp(t, `^api/a-submit[a-z]*/[0-9a-f]{32}$`, got.Key)
 	job := all[0].(*message.JobAck).Job
 	var who Caller
-	r = s.call(node.RightSubmit, http.MethodGet, "/v1/whoami", "", keyHead, "secret-key")
+	r = s.call(node.RightSubmit, http.MethodGet, "/v1/whoami", "", KeyHeader, "secret-key")
 	require.NoError(t, json.Unmarshal(r.body, &who))
 	require.Equal(t, job.String(), who.Job, "the key names the job")
-	r = s.call(node.RightOperate, http.MethodGet, "/v1/whoami", "", keyHead, "secret-key")
+	r = s.call(node.RightOperate, http.MethodGet, "/v1/whoami", "", KeyHeader, "secret-key")
 	require.NoError(t, json.Unmarshal(r.body, &who))
 	require.NotEqual(t, job.String(), who.Job, "keys of two tokens never meet")
 
 	cancel := &message.JobCancel{Request: anyRequest, Job: job}
-	for _, header := range [][]string{nil, {keyHead, "other"}} {
+	for _, header := range [][]string{nil, {KeyHeader, "other"}} {
 		r, _ := s.ask(node.RightSubmit, cancel, header...)
 		require.Equal(t, http.StatusForbidden, r.status)
 	}
 	require.Nil(t, cancelled)
-	r, _ = s.ask(node.RightSubmit, cancel, keyHead, "secret-key")
+	r, _ = s.ask(node.RightSubmit, cancel, KeyHeader, "secret-key")
 	require.Equal(t, http.StatusOK, r.status)
 	require.Contains(t, cancelled.Reason, "cancelled over HTTP by a-submit")
 	s.answer(message.KindJobSubmit, func(node.Message) node.Message {

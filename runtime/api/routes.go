@@ -90,13 +90,13 @@ func orderRoutes() []route {
 		{
 			Method: http.MethodPost, Path: "/v1/jobs", Right: node.RightSubmit, do: (*call).submit, Body: Submission{}, other: multipartType,
 			Summary: "Submits a program. The same key and body is the same job.",
-			Headers: []param{{Name: keyHead, What: "of the job: a new one if not given"}},
+			Headers: []param{{Name: KeyHeader, What: "of the job: a new one if not given"}},
 			Answers: []answer{{Status: http.StatusAccepted, Body: Submitted{}, What: "A majority of the gates has the job."}},
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/ask", Right: node.RightView, do: (*call).question, other: frames.Type,
 			Summary: "A question of the commands with --api, and its answers, as frames of the nodes' protocol. Orders need the role of a submitter.",
-			Headers: []param{{Name: keyHead, What: "that submitted the job: a submitter that cancels needs it"}},
+			Headers: []param{{Name: KeyHeader, What: "that submitted the job: a submitter that cancels needs it"}},
 			Answers: []answer{{Status: http.StatusOK, Type: frames.Type, What: "The answers, as they come. An end before the last one means: ask again."}},
 		},
 		cancelRoute(http.MethodDelete, "/v1/jobs/{id}"),
@@ -153,7 +153,7 @@ func clusterRoutes() []route {
 		{
 			Method: http.MethodGet, Path: "/v1/whoami", Right: node.RightView, do: (*call).whoami,
 			Summary: "Whose token it is, what it may do, and which job a key of it names.",
-			Headers: []param{{Name: keyHead, What: "of a job: the answer has the job that it names for this caller"}},
+			Headers: []param{{Name: KeyHeader, What: "of a job: the answer has the job that it names for this caller"}},
 			Answers: answered(Caller{}, "The caller."),
 		},
 		{
@@ -183,7 +183,7 @@ func cancelRoute(method, path string) route {
 			{Name: "now", What: "true: without after_all"},
 			{Name: "reason", What: "why, for people; at most 256 bytes"},
 		},
-		Headers: []param{{Name: keyHead, What: "that submitted the job: a submitter needs it, an operator does not"}},
+		Headers: []param{{Name: KeyHeader, What: "that submitted the job: a submitter needs it, an operator does not"}},
 		Answers: []answer{
 			{Status: http.StatusAccepted, Body: Cancelled{}, What: "A majority of the gates has it."},
 			{Status: http.StatusOK, Body: Cancelled{}, What: "It was cancelled before, or has ended."},

@@ -37,7 +37,7 @@ func (c *call) caller() Caller {
 
 func (c *call) whoami() error {
 	caller := c.caller()
-	if c.r.Header.Get(keyHead) != "" {
+	if c.r.Header.Get(KeyHeader) != "" {
 		caller.Job = c.named().String()
 	}
 	return c.answer(http.StatusOK, caller)

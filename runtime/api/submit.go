@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -28,15 +29,18 @@ const (
 	bodyMax  = 1<<20 + 256<<10 // bytes
 	keyMax   = 256             // bytes of an Idempotency-Key
 	filesMax = 256
-	keyHead  = "Idempotency-Key"
 	options  = "options" // the part of a multipart body that has no file
 
 	multipartType = "multipart/form-data"
 )
 
+// KeyHeader names a job for its caller: the same key and body is the same job.
+const KeyHeader = "Idempotency-Key"
+
 // Submission is a program, and what to do with it. Of a multipart body it is the part named options; the files are the
 // others.
 type Submission struct {
+	Name        string            `json:"name,omitempty"`  // of the job, in lists; at most 256 bytes. Empty: that of main
 	Main        string            `json:"main,omitempty"`  // the file to load first; of one file, that one
 	Files       map[string]string `json:"files,omitempty"` // texts by name, with those that main loads and reads
 	Params      map[string]string `json:"params,omitempty"`
@@ -70,9 +74,9 @@ func (c *call) submit() error {
 	if err != nil {
 		return err
 	}
-	key := c.r.Header.Get(keyHead)
+	key := c.r.Header.Get(KeyHeader)
 	if len(key) > keyMax {
-		return fault(http.StatusBadRequest, "bad_key", "%s has %d bytes, %d is the bound: choose a shorter one", keyHead, len(key), keyMax)
+		return fault(http.StatusBadRequest, "bad_key", "%s has %d bytes, %d is the bound: choose a shorter one", KeyHeader, len(key), keyMax)
 	}
 	if key == "" {
 		key = rand.Text()
@@ -106,6 +110,9 @@ func keyOf(caller, key string) string {
 	sum := sha256.Sum256([]byte(caller + "\x00" + key))
 	return "api/" + caller[:min(len(caller), 64)] + "/" + hex.EncodeToString(sum[:16])
 }
+
+// JobOf is the job that a caller's Idempotency-Key names, whether or not a gate has it. The caller is the name of its token.
+func JobOf(caller, key string) string { return message.JobOf(keyOf(caller, key)).String() }
 
 // compile makes the plan in a child process.
 func (c *call) compile(p *message.Program) (*compile.Compiled, error) {
@@ -288,7 +295,7 @@ func request(in *Submission, key string) (*message.JobSubmit, error) {
 	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
 		p.Params = append(p.Params, message.Param{Name: name, Value: in.Params[name]})
 	}
-	job := &message.JobSubmit{Key: key, Name: in.Main, Datacenters: in.Datacenters, Count: in.Count, Preferred: in.Prefer, BestEffort: message.BestEffort{Least: in.BestEffort}}
+	job := &message.JobSubmit{Key: key, Name: cmp.Or(in.Name, in.Main), Datacenters: in.Datacenters, Count: in.Count, Preferred: in.Prefer, BestEffort: message.BestEffort{Least: in.BestEffort}}
 	var faults []error
 	faults = append(faults, spanOf("duration", in.Duration, &p.Duration), spanOf("deadline", in.Deadline, &job.Deadline), spanOf("best_effort_after", in.After, &job.BestEffort.After))
 	if in.BestEffort > 0 && in.After == "" {

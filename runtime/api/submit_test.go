@@ -56,7 +56,7 @@ func TestSubmit(t *testing.T) {
 		VUs: 3, Duration: "5s", Datacenters: []string{"east"}, Importance: "high", Deadline: "10m", BestEffort: 1,
 	}
 	send := func(right node.Right, key string) Submitted {
-		r := s.call(right, http.MethodPost, "/v1/jobs", body(t, in), "Content-Type", "application/json", keyHead, key)
+		r := s.call(right, http.MethodPost, "/v1/jobs", body(t, in), "Content-Type", "application/json", KeyHeader, key)
 		require.Equal(t, http.StatusAccepted, r.status, "%s", r.body)
 		var out Submitted
 		require.NoError(t, json.Unmarshal(r.body, &out))
@@ -65,6 +65,7 @@ func TestSubmit(t *testing.T) {
 	first, again, other := send(node.RightSubmit, "k"), send(node.RightSubmit, "k"), send(node.RightOperate, "k")
 	require.Len(t, got, 3)
 	require.Equal(t, first.Job, again.Job)
+	require.Equal(t, first.Job, JobOf("a-"+node.RightSubmit.String(), "k"), "a caller knows the job of its key")
 	require.NotEqual(t, first.Job, other.Job, "a key is one caller's")
 	require.Equal(t, []bool{false, true}, []bool{first.Duplicate, again.Duplicate})
 	require.Equal(t, got[0].Digest(), got[1].Digest())
@@ -72,6 +73,10 @@ func TestSubmit(t *testing.T) {
 	require.NotZero(t, j.Program.Seed)
 	require.NotEqual(t, j.Program.Seed, got[2].Program.Seed, "a seed follows from the key")
 	require.Equal(t, "w.star", j.Name)
+	in.Name = "checkout/1042"
+	send(node.RightSubmit, "named")
+	require.Equal(t, "checkout/1042", got[3].Name)
+	require.Equal(t, "w.star", got[3].Program.Main)
 	require.Equal(t, []message.Param{{Name: "target", Value: "http://127.0.0.1:2"}}, j.Program.Params)
 	require.Equal(t, uint64(3), j.Plan.Workflows[0].VUs)
 	require.Equal(t, 5*time.Second, j.Plan.Workflows[0].Duration)
@@ -212,7 +217,7 @@ func TestCancel(t *testing.T) {
 		{node.RightSubmit, http.MethodPost, path + "/cancel", "k", 200},
 		{node.RightOperate, http.MethodDelete, path + "?now=true", "", 202},
 	} {
-		r := s.call(c.right, c.method, c.path, "", keyHead, c.key)
+		r := s.call(c.right, c.method, c.path, "", KeyHeader, c.key)
 		require.Equal(t, c.status, r.status, "%v %s", c, r.body)
 	}
 	require.Len(t, orders, 3)
