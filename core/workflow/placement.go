@@ -159,7 +159,7 @@ func readTags(fn string, v starlark.Value) ([]message.Tag, error) {
 }
 
 // ReportKinds lists the formats of a result.
-func ReportKinds() []string { return []string{"json", "csv", "junit", "prometheus", "html"} }
+func ReportKinds() []string { return []string{"json", "csv", "xml", "junit", "prometheus", "html"} }
 
 // reports reads KIND=FILE, and prometheus=URL.
 func (d *declaration) reports(v starlark.Value) (err error) {

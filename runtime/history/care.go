@@ -55,8 +55,8 @@ func (s *Store) Prune(p Pruning) (gone []Run, err error) {
 		}
 		return nil
 	})
-	if err == nil {
-		_, err = s.db.Exec("PRAGMA incremental_vacuum")
+	if err == nil && s.base.vacuum != "" {
+		_, err = s.db.Exec(s.base.vacuum)
 	}
 	if err != nil {
 		return nil, s.failed("write to", err)

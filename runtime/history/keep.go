@@ -29,8 +29,7 @@ func (s *Store) Keep(r *report.Result) (*Run, error) {
 		if err := s.insert(tx, run, kept, file); err != nil {
 			return err
 		}
-		_, err := s.bound(tx, run.Job)
-		return err
+		return s.base.bound(s, tx, run.Job)
 	})
 	if errors.Is(err, ErrKept) {
 		return run, s.failed("write to", err)
@@ -119,7 +118,8 @@ func (s *Store) insert(tx *sql.Tx, run *Run, r *report.Result, file []byte) erro
 		return err
 	}
 	for _, t := range r.Thresholds {
-		if _, err := tx.Exec("INSERT OR REPLACE INTO hyperscale_threshold VALUES (?, ?, ?, ?, ?, ?)", run.Job, t.Workflow, t.Expr, t.Value, t.Of, t.OK); err != nil {
+		if _, err := tx.Exec(`INSERT INTO hyperscale_threshold VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (job, workflow, expression) DO UPDATE SET value = excluded.value, wanted = excluded.wanted, met = excluded.met`, run.Job, t.Workflow, t.Expr, t.Value, t.Of, t.OK); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,8 @@ func insertSteps(tx *sql.Tx, job string, r *report.Result) error {
 			for k := range list {
 				t := &list[k]
 				l := &t.LatencyNS
-				if _, err := tx.Exec("INSERT OR IGNORE INTO hyperscale_result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", job, w.Name, t.Name,
+				if _, err := tx.Exec(`INSERT INTO hyperscale_result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+					ON CONFLICT DO NOTHING`, job, w.Name, t.Name,
 					whole(t.Started), whole(t.OK), whole(t.Failed), whole(t.TimedOut), whole(t.Cancelled), whole(t.Dropped), whole(t.Skipped), whole(t.BytesIn), whole(t.BytesOut),
 					whole(t.RateMilli), whole(l.P50), whole(l.P90), whole(l.P95), whole(l.P99), whole(l.P999), whole(l.Min), whole(l.Mean), whole(l.Max), text(t.Statuses), text(t.Errors)); err != nil {
 					return err
@@ -191,6 +192,9 @@ func (s *Store) Result(job string) (*report.Result, error) {
 	var b []byte
 	err := s.db.QueryRow("SELECT result FROM hyperscale_file WHERE job = ?", job).Scan(&b)
 	if err != nil {
+		return nil, s.failed("read", err)
+	}
+	if b, err = s.base.bytes(b); err != nil {
 		return nil, s.failed("read", err)
 	}
 	r, err := unpack(b)

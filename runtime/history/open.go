@@ -34,7 +34,8 @@ func DefaultBounds() Bounds { return Bounds{Runs: 1000, Bytes: 500 << 20} }
 // Store is an open history. Other processes may have it open, too.
 type Store struct {
 	db     *sql.DB
-	file   string
+	base   base
+	file   string // or the address of a database, without a password
 	key    []byte // of digests: two files do not have the same
 	bounds Bounds
 }
@@ -52,34 +53,46 @@ func DefaultFile() (string, error) {
 	return filepath.Join(dir, "hyperscale", "history.db"), nil
 }
 
-// Open opens a history, and makes it, with its folder, if there is none. Its owner alone may read it.
-func Open(file string) (*Store, error) {
+// Open opens a history, and makes it if there is none: a file with its folder, which its owner alone may read, or tables in
+// the database postgres://USER@HOST/DATABASE[,password_file=FILE].
+func Open(at string) (*Store, error) {
+	open := openFile
+	if IsDatabase(at) {
+		open = openTeam
+	}
+	s, err := open(at)
+	if err != nil {
+		return nil, fmt.Errorf("open history %s: %w", place(at), err)
+	}
+	if err := s.begin(); err != nil {
+		return nil, errors.Join(s.failed("open", err), s.db.Close())
+	}
+	return s, nil
+}
+
+func openFile(file string) (*Store, error) {
 	whole, err := filepath.Abs(file)
 	if err != nil {
-		return nil, fmt.Errorf("open history %s: %w", file, err)
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(whole), 0o700); err != nil {
-		return nil, fmt.Errorf("open history %s: %w", file, err)
+		return nil, err
 	}
 	f, err := os.OpenFile(whole, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open history %s: %w", file, err)
+		return nil, err
 	}
 	if err := f.Close(); err != nil {
-		return nil, fmt.Errorf("open history %s: %w", file, err)
+		return nil, err
 	}
 	// An immediate transaction waits for another process's before it reads, so none reads what is old.
 	at := url.URL{Scheme: "file", Path: whole, RawQuery: "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)"}
 	db, err := sql.Open("sqlite", at.String())
 	if err != nil {
-		return nil, fmt.Errorf("open history %s: %w", file, err)
+		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{db: db, file: file, bounds: DefaultBounds()}
-	if err := s.begin(); err != nil {
-		return nil, errors.Join(s.failed("open", err), db.Close())
-	}
-	return s, nil
+	return &Store{db: db, base: ownFile, file: file, bounds: DefaultBounds()}, nil
 }
 
 // Close gives the file back.
@@ -91,39 +104,49 @@ func (s *Store) begin() error {
 	if err != nil || known {
 		return err
 	}
-	// Only an empty file takes it: pages of deleted runs then go back to the system.
-	if _, err := s.db.Exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
-		return err
+	if s.base.vacuum != "" {
+		// Only an empty file takes it: pages of deleted runs then go back to the system.
+		if _, err := s.db.Exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+			return err
+		}
 	}
 	return s.within(func(tx *sql.Tx) error {
 		var tables int
-		if err := tx.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables > 0 {
+		if err := tx.QueryRow(s.base.tables).Scan(&tables); err != nil || tables > 0 {
 			return err // another process was faster
 		}
 		s.key = make([]byte, 32)
 		_, _ = rand.Read(s.key) // it never fails
-		if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA application_id = %d;", applicationID)); err != nil {
-			return err
+		for _, one := range s.base.schema {
+			if _, err := tx.Exec(one); err != nil {
+				return err
+			}
 		}
 		_, err := tx.Exec("INSERT INTO hyperscale_schema VALUES (?, ?)", schemaVersion, s.key)
 		return err
 	}, s.known)
 }
 
-// known reads the version and the key of a file that has tables.
+// known reads the version and the key of a history that has tables.
 func (s *Store) known() (bool, error) {
 	var tables, id int
-	if err := s.db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables == 0 {
+	if err := s.db.QueryRow(s.base.tables).Scan(&tables); err != nil || tables == 0 {
 		return false, err
 	}
-	if err := s.db.QueryRow("PRAGMA application_id").Scan(&id); err != nil {
-		return false, err
-	}
-	if id != applicationID {
-		return false, ErrForeign
+	if s.base.marked != "" {
+		if err := s.db.QueryRow(s.base.marked).Scan(&id); err != nil {
+			return false, err
+		}
+		if id != applicationID {
+			return false, ErrForeign
+		}
 	}
 	var version int
 	if err := s.db.QueryRow("SELECT version, digest_key FROM hyperscale_schema").Scan(&version, &s.key); err != nil {
+		return false, err
+	}
+	var err error
+	if s.key, err = s.base.bytes(s.key); err != nil {
 		return false, err
 	}
 	if version > schemaVersion {
@@ -137,6 +160,12 @@ func (s *Store) within(do func(*sql.Tx) error, then ...func() (bool, error)) err
 	tx, err := s.db.Begin()
 	if err != nil {
 		return err
+	}
+	if s.base.lock != "" {
+		if _, err := tx.Exec(s.base.lock); err != nil {
+			_ = tx.Rollback() // the first error says why
+			return err
+		}
 	}
 	if err := do(tx); err != nil {
 		_ = tx.Rollback() // the first error says why

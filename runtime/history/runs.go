@@ -58,8 +58,8 @@ func (c *Change) Since(was *Change) (all []string) {
 }
 
 const runColumns = `r.job, r.name, r.number, r.started, coalesce(r.ended, r.started), coalesce(r.outcome, ''), coalesce(r.program_digest, ''), coalesce(r.load_digest, ''),
-	coalesce(r.params_digest, ''), coalesce(r.load, ''), coalesce(r.hyperscale_version, ''), coalesce(r.machine, ''), coalesce(r.saturated, 0), coalesce(r.tag, ''),
-	coalesce(r.thresholds_ok, 0), coalesce(r.requests, 0), coalesce(r.failed, 0), coalesce(r.p50_ns, 0), coalesce(r.p99_ns, 0)`
+	coalesce(r.params_digest, ''), coalesce(r.load, ''), coalesce(r.hyperscale_version, ''), coalesce(r.machine, ''), coalesce(r.saturated, false), coalesce(r.tag, ''),
+	coalesce(r.thresholds_ok, false), coalesce(r.requests, 0), coalesce(r.failed, 0), coalesce(r.p50_ns, 0), coalesce(r.p99_ns, 0)`
 
 // Runs lists the newest runs of a name, or of all if it is empty, the newest first.
 func (s *Store) Runs(name string, most int) ([]Run, error) {

@@ -47,7 +47,7 @@ const HistoryOff = "off"
 // AddKeeping gives a command that keeps the ends of its runs all flags.
 func (f *Flags) AddKeeping(flags *pflag.FlagSet) {
 	f.Add(flags)
-	f.history = flags.String("history", os.Getenv("HYPERSCALE_HISTORY"), "keep the run's end in `FILE`, or off; ~/.local/share/hyperscale/history.db if not given; HYPERSCALE_HISTORY sets it too")
+	f.history = flags.String("history", os.Getenv("HYPERSCALE_HISTORY"), "keep the run's end in `FILE`, in postgres://USER@HOST/DATABASE[,password_file=FILE], or off; ~/.local/share/hyperscale/history.db if not given; HYPERSCALE_HISTORY sets it too")
 }
 
 // Report adds the outputs that the file asks for, unless a flag gives others.

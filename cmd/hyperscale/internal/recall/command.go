@@ -40,7 +40,7 @@ func NewCommand() *cobra.Command {
 
 // add gives a command the file of the history.
 func (f *flags) add(set *pflag.FlagSet) {
-	set.StringVar(&f.file, "history", os.Getenv("HYPERSCALE_HISTORY"), "`FILE` of the history; ~/.local/share/hyperscale/history.db if not given; HYPERSCALE_HISTORY sets it too")
+	set.StringVar(&f.file, "history", os.Getenv("HYPERSCALE_HISTORY"), "`FILE` of the history, or postgres://USER@HOST/DATABASE[,password_file=FILE]; ~/.local/share/hyperscale/history.db if not given; HYPERSCALE_HISTORY sets it too")
 }
 
 // addJSON gives it --json.
@@ -69,7 +69,7 @@ func (f *flags) run(s *history.Store, args []string) (*history.Run, error) {
 	return s.Find(name, number)
 }
 
-// path is the file of the history.
+// path is where the history is.
 func (f *flags) path() (string, error) {
 	switch f.file {
 	case follow.HistoryOff:
@@ -92,7 +92,7 @@ func (f *flags) opens(do func(s *history.Store, w io.Writer, args []string) erro
 		if err != nil {
 			return err
 		}
-		if _, err := os.Stat(file); exists && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(file); exists && !history.IsDatabase(file) && errors.Is(err, fs.ErrNotExist) {
 			return command.Usage("history %s does not exist: `%s run FILE` keeps its first run there", file, command.Called())
 		}
 		s, err := history.Open(file)
