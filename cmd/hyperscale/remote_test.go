@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +16,7 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
+	"hyperscale/runtime/api"
 	"hyperscale/runtime/report"
 )
 
@@ -178,4 +182,34 @@ func TestAPIOutlivesGates(t *testing.T) {
 	require.Equal(t, message.JobCompleted.String(), r.Outcome)
 	arrived(t, url, r)
 	require.Len(t, regexp.MustCompile(`(?m)load.*COMPLETED`).FindAllString(p.err.String(), -1), 1, "%s", p.err.String())
+}
+
+// TestAPICompilesAfterAnUpgrade: the file of a gate's binary is replaced, then taken away. The gate compiles programs all the same.
+func TestAPICompilesAfterAnUpgrade(t *testing.T) {
+	t.Parallel()
+	a := withAPI(t)
+	self, err := exec.LookPath("hyperscale")
+	require.NoError(t, err)
+	b, err := os.ReadFile(self)
+	require.NoError(t, err)
+	copied := a.path("hyperscale")
+	require.NoError(t, os.WriteFile(copied, b, 0o755))
+	p := startAs(t, func(c *exec.Cmd) { c.Path = copied }, "gate", "--id", "gate-1", "--data", a.path("gate-1"), "--listen", a.gates["gate-1"], "--api", "127.0.0.1:0", "--api-tokens", a.path("api.tokens"))
+	a.at["gate-1"] = p.await(`msg=up .*api=(\S+)`)
+	mistaken, err := json.Marshal(api.Submission{Files: map[string]string{"a.star": "workflow("}})
+	require.NoError(t, err)
+	for _, change := range []func() error{
+		func() error { return nil },
+		func() error {
+			return errors.Join(os.WriteFile(a.path("new"), []byte("#!/bin/false\n"), 0o755), os.Rename(a.path("new"), copied))
+		},
+		func() error { return os.Remove(copied) },
+	} {
+		require.NoError(t, change())
+		var said api.Failure
+		a.read(a.call(t.Context(), "gate-1", "submitter", http.MethodPost, "/v1/jobs", string(mistaken), "Content-Type", "application/json"), http.StatusUnprocessableEntity, &said)
+		require.Equal(t, "bad_program", said.Error.Code)
+		require.Equal(t, "a.star", said.Error.Mistakes[0].File, "the child has read the program: %v", said.Error.Mistakes)
+		require.NotContains(t, said.Error.Mistakes[0].Message, "ends the process")
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -58,6 +59,7 @@ type Compiled struct {
 // Compiler starts children.
 type Compiler struct {
 	command []string
+	called  string // the command's name, for people
 	room    chan struct{}
 	mu      sync.Mutex
 	lanes   map[string]*lane // by caller
@@ -71,7 +73,18 @@ type lane struct {
 
 // New returns a compiler whose children are this command: a program that calls Main.
 func New(command []string) *Compiler {
-	return &Compiler{command: command, room: make(chan struct{}, childrenMax), lanes: map[string]*lane{}}
+	return &Compiler{command: command, called: command[0], room: make(chan struct{}, childrenMax), lanes: map[string]*lane{}}
+}
+
+// Itself returns a compiler whose children are this binary, also after an upgrade has replaced its file.
+func Itself() (*Compiler, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this binary, to compile programs: %w", err)
+	}
+	c := New([]string{"/proc/self/exe", Command})
+	c.called = self
+	return c, nil
 }
 
 // join takes a name's lane.
@@ -123,6 +136,7 @@ func (c *Compiler) run(asked context.Context, p *message.Program) (*Compiled, er
 	defer cancel()
 	out, tail := limited{most: answerMax}, limited{most: tailMax}
 	child := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
+	child.Args[0] = c.called
 	child.Env, child.Dir, child.Stdin, child.Stdout, child.Stderr = []string{}, "/", bytes.NewReader(in), &out, &tail
 	child.WaitDelay = readMax
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -2,9 +2,7 @@ package operate
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"time"
 
@@ -50,9 +48,9 @@ func openFront(c *config.Node, n *host.Node, known *tokens.File, logger *slog.Lo
 		return nil, nil
 	}
 	logger = logger.With("node", c.ID)
-	self, err := os.Executable()
+	compiler, err := compile.Itself()
 	if err != nil {
-		return nil, fmt.Errorf("find this binary, to compile programs: %w", err)
+		return nil, err
 	}
 	f := new(front)
 	if f.client, err = host.Start(frontOptions(c, n.Addr(), logger)); err != nil {
@@ -60,7 +58,7 @@ func openFront(c *config.Node, n *host.Node, known *tokens.File, logger *slog.Lo
 	}
 	f.server, err = api.Serve(api.Config{
 		Listen: c.API, Cert: c.APICert, Key: c.APIKey, Hosts: append([]string{string(n.Addr())}, c.APIHosts...),
-		Tokens: known, Client: f.client, Logger: logger, Compiler: compile.New([]string{self, compile.Command}), Clear: c.Exposed() && !c.Certs().Given(),
+		Tokens: known, Client: f.client, Logger: logger, Compiler: compiler, Clear: c.Exposed() && !c.Certs().Given(),
 	})
 	if err != nil {
 		f.client.Kill()
