@@ -105,6 +105,12 @@ func clusterBoard() board {
 				{`sum by (reason) (rate(hyperscale_node_shed_requests_total[$__rate_interval]))`, "{{reason}}"}, {`sum by (lane) (rate(hyperscale_loop_dropped_inputs_total[$__rate_interval]))`, "lane {{lane}}"},
 			}},
 			{"Bytes between nodes", "", "Bps", false, one(`sum by (direction) (rate(hyperscale_transport_stream_bytes_total[$__rate_interval]))`, "{{direction}}")},
+			{"HTTP API: requests", "By status, of all gates.", "reqps", false, one(`sum by (code) (rate(hyperscale_api_requests_total[$__rate_interval]))`, "{{code}}")},
+			{"HTTP API: time of requests", "The 99th percentile by route, without streams.", "s", false, one(`histogram_quantile(0.99, sum by (route, le) (rate(hyperscale_api_request_duration_seconds_bucket[$__rate_interval])))`, "{{route}}")},
+			{"HTTP API: rejected", "By the code of the error: docs/api.md has them.", "ops", false, one(`sum by (reason) (rate(hyperscale_api_rejected_total[$__rate_interval]))`, "{{reason}}")},
+			{"HTTP API: in progress", "Calls and streams, of 64 and 200 that a gate has room for.", "short", false, []query{
+				{`hyperscale_api_calls` + of, "{{node}} calls"}, {`hyperscale_api_streams` + of, "{{node}} streams"},
+			}},
 			{"Writes that wait for the disk", "", "short", false, one(`hyperscale_store_waiting_puts`+of, "{{node}}")},
 			{"Processors", "", "short", false, one(`rate(process_cpu_seconds_total[$__rate_interval])`+of, "{{node}}")},
 			{"Memory", "", "bytes", false, one(`process_resident_memory_bytes`+of, "{{node}}")},

@@ -94,6 +94,9 @@ func TestCommandsOverAPI(t *testing.T) {
 		require.Equal(t, shape(direct.out.String()), shape(over.out.String()), "%v", words)
 	}
 	run(t, command.ExitThreshold, slices.Concat([]string{"watch", job, "--ui", "none"}, viewer)...)
+	scraped := get(t, "http://"+a.admins["gate-1"]+"/metrics")
+	require.Regexp(t, `hyperscale_api_requests_total\{code="200",route="POST /v1/ask"\} [1-9]`, scraped)
+	require.Contains(t, scraped, "hyperscale_api_request_duration_seconds_bucket{route=")
 	for _, c := range []struct {
 		words []string
 		code  int

@@ -26,7 +26,7 @@ const changeHeader = "X-Hyperscale"
 // call is one request.
 type call struct {
 	server *Server
-	w      http.ResponseWriter
+	w      *counted
 	r      *http.Request
 	route  *route
 	who    tokens.Token
@@ -46,7 +46,7 @@ func (s *Server) handler() http.Handler {
 		route := &s.routes[i]
 		methods[route.Path] = append(methods[route.Path], route.Method)
 		mux.HandleFunc(route.Method+" "+route.Path, func(w http.ResponseWriter, r *http.Request) {
-			c := &call{server: s, w: w, r: r, route: route}
+			c := &call{server: s, w: under(w, route.Method+" "+route.Path), r: r, route: route}
 			c.serve()
 		})
 	}
@@ -58,12 +58,14 @@ func (s *Server) handler() http.Handler {
 	}
 	pages := live.Assets() // they show nothing without a token
 	for _, path := range []string{"GET /{$}", "GET /jobs/{id}", "GET /cluster", "GET /live/"} {
-		mux.Handle(path, pages)
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { pages.ServeHTTP(under(w, routePage), r) })
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, fault(http.StatusNotFound, "unknown_path", "nothing is here: GET /v1/openapi.json lists what is"))
 	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(bare http.ResponseWriter, r *http.Request) {
+		began, w := time.Now(), under(bare, routeOther)
+		defer func() { s.figures.note(w, time.Since(began)) }()
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
@@ -97,6 +99,8 @@ func (c *call) serve() {
 	}
 	if err != nil {
 		c.fail(err)
+	} else {
+		c.w.reason = c.outcome
 	}
 	if c.route.changes() && (!c.quiet || err != nil) {
 		c.audit(err)
@@ -195,6 +199,9 @@ func write(w http.ResponseWriter, f *Fault) {
 	b, err := encode(Failure{*f})
 	if err != nil {
 		b = []byte("{}\n")
+	}
+	if c, is := w.(*counted); is {
+		c.reason = f.Code
 	}
 	w.WriteHeader(f.status)
 	_, _ = w.Write(b) // the caller has hung up

@@ -20,12 +20,13 @@
 //	      Last-Event-ID says at any gate what a reader has.
 //	API-6 Host must name this server, cookies count only with the header X-Hyperscale where something changes,
 //	      and no answer has CORS headers: pages of other sites get nothing.
+//	API-7 Labels of metrics are routes, statuses of HTTP and codes of errors: never a job or a name.
 //
 // An example:
 //
 //	s, err := api.Serve(api.Config{Listen: "127.0.0.1:7480", Tokens: file, Client: node, Logger: logger})
 //	defer s.Close(ctx)
 //
-// Read server.go, routes.go, call.go, load.go, failure.go, ask.go, jobs.go, submit.go, orders.go, question.go, feed.go, stream.go, events.go, cluster.go, session.go,
+// Read server.go, routes.go, call.go, load.go, figures.go, failure.go, ask.go, jobs.go, submit.go, orders.go, question.go, feed.go, stream.go, events.go, cluster.go, session.go,
 // openapi.go.
 package api

@@ -63,6 +63,7 @@ func (c *call) enter(r *room) error {
 	}
 	c.release()
 	c.held = r
+	c.w.long = r == &c.server.load.streams
 	return nil
 }
 

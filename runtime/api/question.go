@@ -71,7 +71,7 @@ func (c asking) read() (message.Body, error) {
 	if kind := c.r.Header.Get("Content-Type"); kind != frames.Type {
 		return nil, fault(http.StatusUnsupportedMediaType, "bad_body", "Content-Type is %q: send a frame as %s, which `hyperscale submit --api` does", kind, frames.Type)
 	}
-	m, err := frames.NewReader(http.MaxBytesReader(c.w, c.r.Body, frames.BodyMax+1), func() {}).Only()
+	m, err := frames.NewReader(http.MaxBytesReader(c.w.Unwrap(), c.r.Body, frames.BodyMax+1), func() {}).Only()
 	var unknown *message.UnknownKindError
 	switch {
 	case errors.As(err, &unknown):

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/api/compile"
@@ -48,6 +50,7 @@ type Config struct {
 	Compiler  *compile.Compiler
 	Clear     bool // frames cross the network in clear: no secret of a program may
 	Logger    *slog.Logger
+	Metrics   prometheus.Registerer // has its figures; nil: none has
 }
 
 // Server answers on one listener.
@@ -58,6 +61,7 @@ type Server struct {
 	routes   []route
 	hosts    map[string]bool
 	load     load
+	figures  figures
 	unknown  lines // of callers without a token
 	feeds    feeds
 	looks    looks
@@ -73,6 +77,12 @@ func Serve(c Config) (*Server, error) {
 	s := &Server{config: c, hosts: map[string]bool{}, done: make(chan struct{}), patience: answerWait}
 	s.load.requests = room{most: requestsMax, what: "calls", of: map[string]int{}}
 	s.load.streams = room{most: streamsMax, what: "streams and callers that wait", of: map[string]int{}}
+	s.figures = newFigures(&s.load)
+	if c.Metrics != nil {
+		if err := s.figures.register(c.Metrics); err != nil {
+			return nil, fmt.Errorf("metrics of the HTTP API: %w", err)
+		}
+	}
 	s.looks.of = map[message.JobID]*look{}
 	s.ending, s.end = context.WithCancel(context.Background())
 	s.feeds.of, s.feeds.server = map[message.JobID]*feed{}, s

@@ -176,7 +176,7 @@ func inClear() error {
 // submission reads the body.
 func (c *call) submission() (*Submission, error) {
 	in := new(Submission)
-	c.r.Body = http.MaxBytesReader(c.w, c.r.Body, bodyMax)
+	c.r.Body = http.MaxBytesReader(c.w.Unwrap(), c.r.Body, bodyMax)
 	kind, parameters, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/json":

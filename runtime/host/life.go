@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"hyperscale/core/node"
 	"hyperscale/runtime/loop"
 )
@@ -110,6 +112,9 @@ func (n *Node) Listens() string {
 	}
 	return n.doors.sockets.Addr()
 }
+
+// Registry is where a part of this process that the node does not know registers its metrics.
+func (n *Node) Registry() *prometheus.Registry { return n.metrics.Registry() }
 
 // AdminAddr is where the admin listener is: empty if there is none.
 func (n *Node) AdminAddr() string {
