@@ -1,7 +1,7 @@
-// Command google is a double of Google's services for tests: tokens of OAuth and Cloud Storage. It verifies assertions with
+// Command google is a double of Google's services for tests: tokens of OAuth, Cloud Storage and BigQuery. It verifies assertions with
 // golang-jwt, and before it prints its addresses, Google's own clients must have passed, and have failed with
 // another scope. Its second address is a page: /account is the key file of a service account, /objects what the vendor's
-// client reads. Others change what tokens are.
+// client reads, /rows what was loaded. Others change what tokens are, and let jobs fail.
 package main
 
 import (
@@ -25,11 +25,14 @@ func main() {
 	address := l.Addr().String()
 	a.url = "http://" + address + "/token"
 	s := &store{authority: a, objects: map[string]object{}}
+	q := &warehouse{authority: a, tables: map[string]*table{}, jobs: map[string]*load{}}
 	go func() {
 		log.Fatal(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case r.URL.Path == "/token", strings.HasPrefix(r.URL.Path, "/computeMetadata/"):
 				a.token(w, r)
+			case strings.Contains(r.URL.Path, "/bigquery/v2/"):
+				q.ServeHTTP(w, r)
 			default:
 				s.ServeHTTP(w, r)
 			}
@@ -39,13 +42,22 @@ func main() {
 		log.Fatal(err)
 	}
 	s.objects = map[string]object{}
+	if err := q.judge(address); err != nil {
+		log.Fatal(err)
+	}
+	q.tables, q.jobs = map[string]*table{}, map[string]*load{}
 	page, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(address, page.Addr())
 	log.Fatal(http.Serve(page, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/objects" {
+		switch r.URL.Path {
+		case "/objects":
+		case "/rows", "/jobs", "/fails":
+			q.page(w, r)
+			return
+		default:
 			a.page(w, r)
 			return
 		}

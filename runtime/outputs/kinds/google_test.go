@@ -19,7 +19,7 @@ import (
 	"hyperscale/runtime/outputs/push/google"
 )
 
-func init() { places["gcs"] = newGCS }
+func init() { places["gcs"], places["bigquery"] = newGCS, newBigQuery }
 
 // googlePlace is one of a kind of Google's, and the page of its double.
 type googlePlace struct {
@@ -186,5 +186,50 @@ func TestGoogleTokensOfTheMachine(t *testing.T) {
 	t.Setenv("GCE_METADATA_HOST", u.Host)
 	if err := open(t, google.GCS(), name).Check(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func newBigQuery(t *testing.T) outputstest.Place {
+	g := newGoogle(t, "google")
+	g.name = func(url string) string { return "shop.load,endpoint=" + url + ",location=EU,key_file=" + g.account }
+	g.key = (*outputs.Row).Key
+	g.stored = func(job string) (map[string]int, error) {
+		all := map[string]int{}
+		for line := range strings.Lines(serverstest.Ask(t, http.MethodGet, g.page+"/rows")) {
+			var r struct{ Key, Job string }
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				return nil, err
+			}
+			if r.Job == job {
+				all[r.Key]++
+			}
+		}
+		return all, nil
+	}
+	return g
+}
+
+func TestBigQuerySaysWhatIsWrong(t *testing.T) {
+	g := newBigQuery(t).(*googlePlace)
+	for place, want := range map[string]string{
+		strings.Replace(g.Name(), "shop.load", "shop.absent", 1):  "create the dataset",
+		strings.Replace(g.Name(), "shop.load", "other.load", 1):   "accessDenied",
+		g.Name() + ",create=false":                                "which create=true does",
+		g.Name() + ",table=a-b":                                   "write letters, digits and _",
+		strings.Replace(g.Name(), "shop.load", "load", 1):         "write PROJECT.DATASET",
+		strings.Replace(g.Name(), "location=EU", "location=/", 1): "as in EU",
+	} {
+		k := google.BigQuery()
+		set, err := outputs.Parse(&k, place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := k.Open(set)
+		if err == nil {
+			err = s.Check(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", place, err)
+		}
 	}
 }

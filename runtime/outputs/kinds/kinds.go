@@ -20,6 +20,9 @@ func All() []outputs.Kind {
 		files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
 		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
 		relational.Timescale(), documents.Redis(), google.GCS(), cosmos.Kind(),
+		google.GCS(),
+		google.GCS(), google.BigQuery(),
+		cosmos.Kind(),
 	}
 }
 

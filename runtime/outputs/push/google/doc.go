@@ -4,15 +4,16 @@
 // (runtime/outputs) does, and signs nothing itself (runtime/outputs/sign).
 //
 // Source: docs/outputs.md; Google, "Using OAuth 2.0 for Server to Server Applications", "Objects: insert", "Buckets:
-// testIamPermissions".
+// testIamPermissions"; BigQuery, "Job" and "Quotas and limits".
 //
 // Invariants:
 //
 //	GOOGLE-1 A token is kept until shortly before its end, and dropped when a service rejects it.
 //	GOOGLE-2 No outcome and no error has a part of a key or a token.
 //	GOOGLE-3 The name under which a service keeps a batch follows from its rows: repeating one changes nothing.
+//	GOOGLE-4 A batch loads by one job. It has a next one only if that failed, which loads no row.
 //
 // Example: GCS().Open(settings) is the sink of `--out gcs=gs://results/load,key_file=account.json`.
 //
-// Read account.go, token.go, judge.go, gcs.go.
+// Read account.go, token.go, judge.go, gcs.go; columns.go, job.go, bigquery.go.
 package google
