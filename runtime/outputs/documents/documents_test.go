@@ -3,7 +3,9 @@ package documents
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -46,8 +48,12 @@ func checked(k outputs.Kind, place string) error {
 
 func deliver(t *testing.T, sink outputs.Sink, rows ...outputs.Row) {
 	t.Helper()
-	if out := sink.Deliver(context.Background(), outputs.Batch{Rows: rows}); out.Verdict != outputs.VerdictDelivered {
-		t.Fatalf("%+v", out)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for part := range slices.Chunk(rows, mongoRows) { // as the shell cuts them
+		if out := sink.Deliver(ctx, outputs.Batch{Rows: part}); out.Verdict != outputs.VerdictDelivered {
+			t.Fatalf("%+v", out)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -136,8 +137,8 @@ func (s *redisServer) open(ctx context.Context) (*wire.Conn, error) {
 // askRedis sends commands as one operation. The error of the server is answer.
 func askRedis(ctx context.Context, c *wire.Conn, commands []redis.Command) (body []byte, sent bool, answer, err error) {
 	talk := c.Talk.(*redis.Conn)
-	sent, err = c.Ask(ctx, func() error { return talk.Operate(redis.Pipeline(commands), redis.Order{Keeps: true}) }, func() {
-		body, answer = append([]byte(nil), talk.Outcome().Body...), talk.Outcome().Err
+	sent, err = c.Ask(ctx, func() error { return talk.Operate(redis.Pipeline(commands), redis.Order{Keeps: true}) }, func(payload []byte) {
+		body, answer = bytes.Clone(payload), talk.Outcome().Err
 	})
 	return body, sent, answer, err
 }

@@ -7,12 +7,13 @@ import (
 
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/outputstest"
+	"hyperscale/runtime/protocol/hostile/mongodb/mongodbtest"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
 	"hyperscale/runtime/protocol/hostile/redis/redistest"
 )
 
 func init() {
-	places["timescaledb"], places["redis"] = newTimescale, newRedis
+	places["timescaledb"], places["redis"], places["mongodb"] = newTimescale, newRedis, newMongo
 }
 
 // newTimescale is a PostgreSQL with hypertables of ours.
@@ -50,6 +51,37 @@ func (c *cache) Stored(job string) (map[string]int, error) {
 				word = ""
 			}
 			words = append(words, word)
+		}
+		all[strings.Join(words, "|")]++
+	}
+	return all, nil
+}
+
+// mongo is FerretDB behind a relay.
+type mongo struct {
+	*outputstest.Relay
+	server *mongodbtest.Server
+}
+
+func newMongo(t *testing.T) outputstest.Place {
+	s := mongodbtest.Start(t)
+	return &mongo{outputstest.NewRelay(t, s.Address()), s}
+}
+
+func (m *mongo) Name() string              { return "mongodb://" + m.Address() + "/shop" }
+func (m *mongo) Key(r *outputs.Row) string { return documentKey(r) }
+
+// Stored reads the documents from PostgreSQL, where FerretDB keeps them.
+func (m *mongo) Stored(job string) (map[string]int, error) {
+	all := map[string]int{}
+	var fields []string
+	for _, name := range documentFields {
+		fields = append(fields, "coalesce(_jsonb->>'"+name+"', '')")
+	}
+	for line := range strings.Lines(m.server.Store("hyperscale_rows", "json_build_array("+strings.Join(fields, ", ")+")", "_jsonb->>'job' = '"+job+"'")) {
+		words, err := cellsOf([]byte(line))
+		if err != nil {
+			return nil, err
 		}
 		all[strings.Join(words, "|")]++
 	}

@@ -23,6 +23,7 @@ func All() []outputs.Kind {
 		google.GCS(),
 		google.GCS(), google.BigQuery(),
 		cosmos.Kind(),
+		documents.MongoDB(),
 	}
 }
 

@@ -76,7 +76,7 @@ type answer struct {
 
 // ask sends a transaction and waits for its end. Sent says that some of it went out.
 func (c *connection) ask(ctx context.Context, all []statement, keeps bool) (a answer, sent bool, err error) {
-	sent, err = c.Ask(ctx, func() error { return c.operate(all, keeps) }, func() {
+	sent, err = c.Ask(ctx, func() error { return c.operate(all, keeps) }, func([]byte) {
 		body, err := c.outcome()
 		a = answer{err, append([]byte(nil), body...)}
 	})

@@ -100,22 +100,22 @@ func Roots(file string) (*x509.CertPool, error) {
 
 // heard listens for the end of an operation.
 type heard struct {
-	ended func() // may be nil
+	ended func(payload []byte) // may be nil
 	done  bool
 }
 
-func (h *heard) Message(codec.MessageKind, []byte) {
+func (h *heard) Message(_ codec.MessageKind, payload []byte) {
 	h.done = true
 	if h.ended != nil {
-		h.ended()
+		h.ended(payload)
 	}
 }
 func (h *heard) Pong(uint64)           {}
 func (h *heard) Leaves(uint16, string) {}
 
-// Ask queues an operation, and waits for its end: what the dialogue says of it is valid while ended runs. Sent says that some
+// Ask queues an operation, and waits for its end: what the dialogue says of it is valid while ended runs, the payload too. Sent says that some
 // bytes went out. Behind an error the connection is of no use: close it.
-func (c *Conn) Ask(ctx context.Context, queue func() error, ended func()) (sent bool, err error) {
+func (c *Conn) Ask(ctx context.Context, queue func() error, ended func(payload []byte)) (sent bool, err error) {
 	c.Talk.Rest()
 	if err := queue(); err != nil {
 		return false, err

@@ -44,7 +44,7 @@ func ping(ctx context.Context, c *Conn) (said string, sent bool, err error) {
 	talk := c.Talk.(*redis.Conn)
 	sent, err = c.Ask(ctx, func() error {
 		return talk.Operate(redis.Compile([]redis.Command{{redis.Text("PING")}}), redis.Order{Keeps: true})
-	}, func() { said = string(talk.Outcome().Body) })
+	}, func(payload []byte) { said = string(payload) })
 	return said, sent, err
 }
 

@@ -194,13 +194,24 @@ func (s *Server) Commands() map[string]uint64 {
 // Documents counts those of a collection of shop, as PostgreSQL has them.
 func (s *Server) Documents(collection string) uint64 {
 	s.tb.Helper()
-	table := s.store.Ask("ferretdb", "select tablename from pg_tables where schemaname = 'shop' and tablename like '"+collection+"\\_%'")
-	if table == "" {
+	text := s.Store(collection, "count(*)", "true")
+	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseUint(s.store.Ask("ferretdb", `select count(*) from shop."`+table+`"`), 10, 64)
+	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		s.tb.Fatal(err)
 	}
 	return n
+}
+
+// Store asks PostgreSQL for an expression over the documents of a collection of shop, which are its column _jsonb: a line for
+// each that the condition holds for; empty: there is no such collection.
+func (s *Server) Store(collection, expression, condition string) string {
+	s.tb.Helper()
+	table := s.store.Ask("ferretdb", "select tablename from pg_tables where schemaname = 'shop' and tablename like '"+collection+"\\_%'")
+	if table == "" {
+		return ""
+	}
+	return s.store.Ask("ferretdb", "select "+expression+` from shop."`+table+`" where `+condition)
 }
