@@ -24,6 +24,8 @@ func All() []outputs.Kind {
 		google.GCS(), google.BigQuery(),
 		cosmos.Kind(),
 		documents.MongoDB(),
+		push.Datadog(), push.NewRelic(), push.Honeycomb(),
+		push.Datadog(), push.NewRelic(), push.Honeycomb(), push.CloudWatch(), push.Lambda(), push.Timestream(), lines.Netdata(), push.Telegraf(),
 	}
 }
 

@@ -28,18 +28,30 @@ type call struct {
 	body   []byte
 	most   int // bytes of body that the service takes; 0: any
 	sign   func(r *http.Request, body []byte) (secrets []string, err error)
+	next   *call // what the batch needs beside it; it is sent once this one was taken, and repeated alone
+}
+
+// preparer is a service that asks something before the first call, such as where it is.
+type preparer interface {
+	// prepare returns nil if calls can be made.
+	prepare(ctx context.Context, c *client) *outputs.Outcome
 }
 
 // Sink is a service as the shell sees it.
 type Sink struct {
 	service service
 	client  *client
+	half    string // the digest of a batch whose first calls were taken
+	taken   int    // how many of them
 }
 
 func newSink(s service) *Sink { return &Sink{service: s, client: newClient()} }
 
 // Check implements outputs.Sink.
 func (s *Sink) Check(ctx context.Context) error {
+	if failed := s.prepare(ctx); failed != nil {
+		return errors.New(failed.Why)
+	}
 	all, err := s.service.probes()
 	if err != nil {
 		return err
@@ -57,23 +69,66 @@ func (s *Sink) Check(ctx context.Context) error {
 	return nil
 }
 
+func (s *Sink) prepare(ctx context.Context) *outputs.Outcome {
+	if p, ok := s.service.(preparer); ok {
+		return p.prepare(ctx, s.client)
+	}
+	return nil
+}
+
 // Deliver implements outputs.Sink.
 func (s *Sink) Deliver(ctx context.Context, b outputs.Batch) outputs.Outcome {
-	c, err := s.service.encode(b)
+	if failed := s.prepare(ctx); failed != nil {
+		return *failed
+	}
+	first, err := s.service.encode(b)
 	if err != nil {
 		return outputs.Rejected(nil, err.Error())
 	}
+	for c := first; c != nil; c = c.next {
+		if c.most > 0 && len(c.body) > c.most {
+			return tooLarge(b, fmt.Sprintf("the request has %d bytes, and the service takes %d", len(c.body), c.most))
+		}
+	}
+	if first == nil || first.next == nil {
+		return s.one(ctx, b, first)
+	}
+	return s.several(ctx, b, first)
+}
+
+// one sends a call; nil: no row has a meaning there.
+func (s *Sink) one(ctx context.Context, b outputs.Batch, c *call) outputs.Outcome {
 	if c == nil {
 		return outputs.Delivered()
-	}
-	if c.most > 0 && len(c.body) > c.most {
-		return tooLarge(b, fmt.Sprintf("the request has %d bytes, and the service takes %d", len(c.body), c.most))
 	}
 	a, failed := s.client.do(ctx, c)
 	if failed != nil {
 		return *failed
 	}
 	return s.service.judge(b, a)
+}
+
+// several sends calls in their order, but for those that the service took at an earlier try. Its kind has one try at once.
+func (s *Sink) several(ctx context.Context, b outputs.Batch, first *call) outputs.Outcome {
+	if digest := digestOf(b.Rows); s.half != digest {
+		s.half, s.taken = digest, 0
+	}
+	n := 0
+	for c := first; c != nil; c = c.next {
+		if n++; n <= s.taken {
+			continue
+		}
+		out := s.one(ctx, b, c)
+		if out.Verdict == outputs.VerdictSmaller && s.taken > 0 {
+			return outputs.Rejected(nil, out.Why+": the service has the other figures of these rows") // halves would repeat those
+		}
+		if out.Verdict != outputs.VerdictDelivered {
+			return out
+		}
+		s.taken++
+	}
+	s.half = ""
+	return outputs.Delivered()
 }
 
 // Close implements outputs.Sink.
