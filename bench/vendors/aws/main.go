@@ -7,8 +7,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,17 +19,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
-)
 
-const (
-	key    = "AKIDTEST"
-	secret = "test-secret/with+signs"
-	region = "eu-west-1"
-	skew   = 15 * time.Minute
+	"hyperscale/bench/vendors/sigv4"
 )
 
 type double struct {
@@ -39,62 +31,12 @@ type double struct {
 	objects map[string][]byte
 }
 
-// verify signs the request again with the SDK's signer, and compares.
-func verify(r *http.Request, body []byte) (code string) {
-	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
-	if !ok {
-		return "AccessDenied"
-	}
-	parts := map[string]string{}
-	for part := range strings.SplitSeq(rest, ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		parts[name] = value
-	}
-	scope := strings.Split(parts["Credential"], "/")
-	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
-	switch {
-	case len(scope) != 5 || err != nil || scope[1] != at.Format("20060102"):
-		return "AuthorizationHeaderMalformed"
-	case scope[0] != key:
-		return "InvalidAccessKeyId"
-	case scope[2] != region:
-		return "AuthorizationHeaderMalformed"
-	case time.Since(at).Abs() > skew:
-		return "RequestTimeTooSkewed"
-	}
-	digest := r.Header.Get("X-Amz-Content-Sha256")
-	if sum := sha256.Sum256(body); digest != hex.EncodeToString(sum[:]) && !(digest == "UNSIGNED-PAYLOAD" || strings.HasPrefix(digest, "STREAMING-")) {
-		return "XAmzContentSHA256Mismatch"
-	}
-	again, err := http.NewRequest(r.Method, "http://"+r.Host+r.URL.RequestURI(), nil)
-	if err != nil {
-		return "InvalidURI"
-	}
-	for name := range strings.SplitSeq(parts["SignedHeaders"], ";") {
-		switch name {
-		case "host":
-		case "content-length":
-			again.ContentLength = r.ContentLength
-		default:
-			again.Header[http.CanonicalHeaderKey(name)] = r.Header.Values(name)
-		}
-	}
-	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
-	if err := signer.SignHTTP(context.Background(), aws.Credentials{AccessKeyID: key, SecretAccessKey: secret}, again, digest, scope[3], region, at); err != nil {
-		return "InternalError"
-	}
-	if !strings.HasSuffix(again.Header.Get("Authorization"), "Signature="+parts["Signature"]) {
-		return "SignatureDoesNotMatch"
-	}
-	return ""
-}
-
 func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
-	code := verify(r, body)
+	code := sigv4.Verify(r, body)
 	if code == "" && !strings.HasPrefix(r.URL.Path, "/results/") {
 		code = "NoSuchBucket"
 	}
@@ -129,15 +71,15 @@ func judge(address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	client := func(secret string) *s3.Client {
-		return s3.New(s3.Options{Region: region, BaseEndpoint: aws.String("http://" + address), UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider(key, secret, ""),
+		return s3.New(s3.Options{Region: sigv4.Region, BaseEndpoint: aws.String("http://" + address), UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider(sigv4.Key, secret, ""),
 			RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired, ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired})
 	}
 	const name = "a b/c+d=ü.txt"
 	put := &s3.PutObjectInput{Bucket: aws.String("results"), Key: aws.String(name), Body: bytes.NewReader([]byte("hello"))}
-	if _, err := client(secret).PutObject(ctx, put); err != nil {
+	if _, err := client(sigv4.Secret).PutObject(ctx, put); err != nil {
 		return fmt.Errorf("the SDK's client: %w", err)
 	}
-	got, err := client(secret).GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String("results"), Key: aws.String(name)})
+	got, err := client(sigv4.Secret).GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String("results"), Key: aws.String(name)})
 	if err != nil {
 		return fmt.Errorf("the SDK's client: %w", err)
 	}

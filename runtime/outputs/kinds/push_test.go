@@ -83,9 +83,12 @@ func asPictured(s string) string {
 	}, s)
 }
 
-func newInflux(t *testing.T) outputstest.Place {
+func newInflux(t *testing.T) outputstest.Place { return influxPlace(t, ",database=load") }
+
+// influxPlace is InfluxDB 1 behind the proxy, as a kind of its lines names it.
+func influxPlace(t *testing.T, options string) *place {
 	address := serverstest.Influx(t)
-	p := &place{Proxy: outputstest.NewProxy(serverstest.To(address), influxHalf), options: ",database=load"}
+	p := &place{Proxy: outputstest.NewProxy(serverstest.To(address), influxHalf), options: options}
 	t.Cleanup(p.Close)
 	p.key = func(r *outputs.Row) string {
 		threshold, sequence, begun := "", "", ""

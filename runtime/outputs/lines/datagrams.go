@@ -187,3 +187,8 @@ func DogStatsD() outputs.Kind {
 func TelegrafStatsD() outputs.Kind {
 	return datagramKind("telegrafstatsd", "Telegraf's input for StatsD, by UDP, with tags in names", "the parser of statsd_exporter 0.31.0; no Telegraf", Telegraf, "true")
 }
+
+// Netdata is the kind `netdata`: the plugin statsd.plugin of an agent.
+func Netdata() outputs.Kind {
+	return datagramKind("netdata", "Netdata's agent, which has a server of StatsD, by UDP: a chart for each name", "netdata 1.37.1", Low, "false")
+}

@@ -3,7 +3,7 @@
 // It does not queue, batch or retry: the shell (runtime/outputs) does. Lines over HTTP are runtime/outputs/push.
 //
 // Source: InfluxDB's "Line protocol reference"; Graphite's "The plaintext protocol"; the metric types of StatsD,
-// "Datagram format" of DogStatsD, and Telegraf's plugin for StatsD.
+// "Datagram format" of DogStatsD, Telegraf's plugins for StatsD and sockets, and Netdata's "StatsD" page.
 //
 // Invariants:
 //

@@ -12,7 +12,14 @@ import (
 
 // AppendInflux appends a row as a line of InfluxDB's line protocol, with milliseconds. Integers are capped at the
 // largest int64. A row without figures, such as an event without a detail, has at least one field.
-func AppendInflux(to []byte, r *outputs.Row) []byte {
+func AppendInflux(to []byte, r *outputs.Row) []byte { return appendInflux(to, r, r.At().UnixMilli()) }
+
+// AppendTelegraf appends the same line with nanoseconds, which Telegraf's parser wants if it is not told otherwise.
+func AppendTelegraf(to []byte, r *outputs.Row) []byte {
+	return appendInflux(to, r, r.At().UnixNano())
+}
+
+func appendInflux(to []byte, r *outputs.Row, at int64) []byte {
 	to = append(append(to, "hyperscale_"...), r.Kind.String()...)
 	for _, l := range influxTags(r) {
 		to = append(to, ',')
@@ -35,7 +42,7 @@ func AppendInflux(to []byte, r *outputs.Row) []byte {
 		f.text("about", r.Kind.String())
 	}
 	to = append(f.to, ' ')
-	to = strconv.AppendInt(to, r.At().UnixMilli(), 10)
+	to = strconv.AppendInt(to, at, 10)
 	return append(to, '\n')
 }
 

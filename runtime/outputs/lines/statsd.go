@@ -17,6 +17,7 @@ const (
 	Plain    Dialect = iota // in the path: StatsD itself knows no tags
 	Dog                     // name:1|c|#step:a,run:b
 	Telegraf                // name,step=a,run=b:1|c
+	Low                     // in the path, of small letters: Netdata makes all small, and replaces what charts cannot be named
 )
 
 // Statsd returns a row as lines without ends. Counts of zero are left out. Counters add up in the server, quantiles are
@@ -54,8 +55,12 @@ func (d Dialect) gauge(prefix string, r *outputs.Row, p *model.Point, labels []m
 }
 
 func (d Dialect) line(prefix string, r *outputs.Row, p *model.Point, labels []model.Label, value string) string {
-	if d == Plain {
+	switch d {
+	case Plain:
 		return path(prefix, false, r) + "." + short(p) + ":" + value
+	case Low:
+		return low(path(prefix, false, r)+"."+short(p)) + ":" + value
+	case Dog, Telegraf:
 	}
 	name := prefix + strings.TrimPrefix(p.Metric.Name, "hyperscale")
 	if p.Metric.Attribute != "" {
@@ -73,6 +78,26 @@ func (d Dialect) line(prefix string, r *outputs.Row, p *model.Point, labels []mo
 		return name + ":" + value + "|#" + strings.Join(tags, ",")
 	}
 	return name + "," + strings.Join(tags, ",") + ":" + value
+}
+
+// low writes capitals, underscores within a node, and what Node has made %XX as _xx, in small letters: paths that differ
+// still differ in a server that knows no capitals.
+func low(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '%':
+			b.WriteByte('_') // its digits follow
+		case i >= 2 && path[i-2] == '%' || i >= 1 && path[i-1] == '%':
+			b.WriteString(strings.ToLower(path[i : i+1]))
+		case c >= 'A' && c <= 'Z' || c == '_' && i > 0 && path[i-1] != '.':
+			b.WriteByte('_')
+			b.WriteString(strconv.FormatUint(uint64(c), 16))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // tag makes a name or a value part of a tag: what ends one becomes %XX, as in URLs, and what no line may have its

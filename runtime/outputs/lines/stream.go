@@ -94,3 +94,11 @@ func openGraphite(s *outputs.Settings) (outputs.Sink, error) {
 		return AppendGraphite(to, prefix, run, r)
 	}}, nil
 }
+
+// OpenTelegraf is a sink that sends rows to Telegraf's socket_listener, over TCP.
+func OpenTelegraf(address string) (outputs.Sink, error) {
+	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+		return nil, fmt.Errorf("place = %q is no address: write tcp://HOST:PORT, as in tcp://127.0.0.1:8094", address)
+	}
+	return &stream{address: address, lines: AppendTelegraf}, nil
+}

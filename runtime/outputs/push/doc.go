@@ -16,7 +16,7 @@
 //
 // Example: Influx().Open(settings) is the sink of `--out influxdb=http://127.0.0.1:8086,database=load`.
 //
-// Read push.go, client.go, back.go, judge.go, digest.go, tidy.go, fields.go, then a kind: influx.go is the shortest; otlp.go,
-// webhook.go, clickhouse.go, s3.go, datadog.go, newrelic.go, honeycomb.go. several.go
-// is for kinds that have packages of their own (google, cosmos).
+// Read push.go, client.go, back.go, judge.go, digest.go, tidy.go, then a kind: influx.go is the shortest; otlp.go,
+// webhook.go, clickhouse.go, s3.go, datadog.go, newrelic.go, honeycomb.go, amazon.go (cloudwatch.go, lambda.go,
+// timestream.go). several.go is for kinds that have packages of their own (google, cosmos).
 package push

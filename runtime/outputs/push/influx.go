@@ -39,6 +39,7 @@ type influx struct {
 	url             string
 	user            string
 	password, token outputs.Secret
+	line            func(to []byte, r *outputs.Row) []byte
 }
 
 func openInflux(s *outputs.Settings) (outputs.Sink, error) {
@@ -46,7 +47,7 @@ func openInflux(s *outputs.Settings) (outputs.Sink, error) {
 	if (database == "") == (bucket == "") {
 		return nil, errors.New("database and bucket: give database=NAME for InfluxDB 1, or bucket=NAME for InfluxDB 2")
 	}
-	f := &influx{user: user, password: s.Secret("password"), token: s.Secret("token")}
+	f := &influx{user: user, password: s.Secret("password"), token: s.Secret("token"), line: lines.AppendInflux}
 	path, query := "/write", url.Values{"db": {database}, "precision": {"ms"}}
 	if bucket != "" {
 		if user != "" || f.password.Given() {
@@ -57,8 +58,8 @@ func openInflux(s *outputs.Settings) (outputs.Sink, error) {
 			query.Set("org", org)
 		}
 	}
-	if (user == "") == f.password.Given() {
-		return nil, errors.New("user and password: give user=NAME and password_file=FILE or password_env=VARIABLE, or none of them")
+	if err := f.checkUser(); err != nil {
+		return nil, err
 	}
 	u, err := addressOf(s, path)
 	if err != nil {
@@ -69,12 +70,55 @@ func openInflux(s *outputs.Settings) (outputs.Sink, error) {
 	return newSink(f), nil
 }
 
+func (f *influx) checkUser() error {
+	if (f.user == "") == f.password.Given() {
+		return errors.New("user and password: give user=NAME and password_file=FILE or password_env=VARIABLE, or none of them")
+	}
+	return nil
+}
+
+// Telegraf is the kind `telegraf`: lines of InfluxDB to Telegraf's http_listener_v2, or to its socket_listener over TCP.
+// Source: the pages of these plugins. What Telegraf passes a repeated line on to may add it up.
+func Telegraf() outputs.Kind {
+	return outputs.Kind{
+		Name: "telegraf", Engine: "push", About: "Telegraf, by its http_listener_v2 or its socket_listener, as lines of InfluxDB, during the run and at its end",
+		Place: "URL", Example: "http://127.0.0.1:8080/telegraf",
+		Options: []outputs.Option{
+			{Name: "user", Help: "basic_username of the listener"},
+			{Name: "password", Type: outputs.OptionSecret, Help: "basic_password of the listener"},
+		},
+		Delivery: outputs.AtLeastOnce,
+		Limits:   outputs.Limits{Rows: 500, Bytes: 1 << 20, Parallel: 1},
+		Tested:   "InfluxDB 1.6.7, which reads the same lines, and a double of ours for TCP; no Telegraf",
+		Open:     openTelegraf,
+	}
+}
+
+func openTelegraf(s *outputs.Settings) (outputs.Sink, error) {
+	f := &influx{user: s.Text("user"), password: s.Secret("password"), line: lines.AppendTelegraf}
+	if err := f.checkUser(); err != nil {
+		return nil, err
+	}
+	if address, tcp := strings.CutPrefix(s.Place, "tcp://"); tcp {
+		if f.user != "" {
+			return nil, fmt.Errorf("user = %q: a socket knows no users: leave it out, or use the address of an http_listener_v2", f.user)
+		}
+		return lines.OpenTelegraf(address)
+	}
+	u, err := addressOf(s, "/telegraf")
+	if err != nil {
+		return nil, err
+	}
+	f.url = u.String()
+	return newSink(f), nil
+}
+
 func (f *influx) probes() ([]*call, error) { return []*call{f.call(nil)}, nil }
 
 func (f *influx) encode(b outputs.Batch) (*call, error) {
 	var body []byte
 	for i := range b.Rows {
-		body = lines.AppendInflux(body, &b.Rows[i])
+		body = f.line(body, &b.Rows[i])
 	}
 	return f.call(body), nil
 }

@@ -95,11 +95,11 @@ func openS3(s *outputs.Settings) (outputs.Sink, error) {
 		return nil, err
 	}
 	out := &s3{aws: a, base: url.URL{Scheme: "https", Host: bucket + ".s3." + a.region + ".amazonaws.com", Path: "/"}}
-	if endpoint := s.Text("endpoint"); endpoint != "" {
-		u, err := url.Parse(endpoint)
-		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" {
-			return nil, fmt.Errorf("endpoint = %q is no address: write it as in http://127.0.0.1:9000", endpoint)
-		}
+	u, err := endpointOf(s)
+	if err != nil {
+		return nil, err
+	}
+	if u != nil {
 		out.base = url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + bucket + "/"}
 	}
 	if prefix = strings.Trim(path.Clean("/"+prefix), "/"); prefix != "" {

@@ -49,6 +49,11 @@ func (w *webhook) probes() ([]*call, error) { return []*call{w.call(nil)}, nil }
 func (w *webhook) encode(b outputs.Batch) (*call, error) { return w.call(b.Rows), nil }
 
 func (w *webhook) call(rows []outputs.Row) *call {
+	return &call{method: http.MethodPost, url: w.url, body: envelope(rows), most: webhookMax, sign: w.sign, header: http.Header{"Content-Type": {"application/json"}}}
+}
+
+// envelope is a body of rows as JSON.
+func envelope(rows []outputs.Row) []byte {
 	var body bytes.Buffer
 	body.WriteString(`{"schema":"hyperscale.rows/1","rows":[`)
 	for i := range rows {
@@ -58,7 +63,7 @@ func (w *webhook) call(rows []outputs.Row) *call {
 		body.Write(outputs.AppendJSON(nil, &rows[i]))
 	}
 	body.WriteString("]}")
-	return &call{method: http.MethodPost, url: w.url, body: body.Bytes(), most: webhookMax, sign: w.sign, header: http.Header{"Content-Type": {"application/json"}}}
+	return body.Bytes()
 }
 
 func (w *webhook) sign(r *http.Request, body []byte) (hide []string, err error) {
