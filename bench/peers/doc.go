@@ -24,7 +24,7 @@
 // Run it with `make bench-peers`; ONLY=plaintext,truth selects experiments, QUICK=1
 // tries everything in runs of 2 s, ALONE=1 leaves the peers out.
 //
-// Read main.go, then cost.go, websocket.go, grpc.go, tcp.go, udp.go, redis.go, mqtt.go, nats.go, kafka.go, mongodb.go, amqp.go, http3.go, smtp.go, ftp.go, sftp.go, postgres.go, mysql.go, scaling.go, memory.go, truth.go, kills.go, lateness.go and accounting.go (experiments),
+// Read main.go, then cost.go, websocket.go, grpc.go, tcp.go, udp.go, events.go, redis.go, mqtt.go, nats.go, kafka.go, mongodb.go, amqp.go, http3.go, smtp.go, ftp.go, sftp.go, postgres.go, mysql.go, scaling.go, memory.go, truth.go, kills.go, lateness.go and accounting.go (experiments),
 // ours.go, clients.go, parse.go and build.go (clients), server.go, http1.go and http2.go
 // (servers), measure.go and tree.go (what a command costs), oracle.go (what is
 // true), table.go, progress.go.

@@ -138,13 +138,40 @@ func (f *filing) ssh(c net.Conn, config *ssh.ServerConfig) {
 		if err != nil {
 			return
 		}
-		go func() {
-			for r := range requests {
-				_ = r.Reply(r.Type == "subsystem", nil) // a client that has gone
-			}
-		}()
-		_ = sftp.NewRequestServer(channel, sftp.Handlers{FileGet: f, FileCmd: nil, FilePut: nil, FileList: f}).Serve() // until the client ends it
+		go f.channel(channel, requests)
 	}
+}
+
+// channel serves SFTP, or one copy of SCP.
+func (f *filing) channel(c ssh.Channel, requests <-chan *ssh.Request) {
+	for r := range requests {
+		_ = r.Reply(r.Type == "subsystem" || r.Type == "exec", nil) // a client that has gone
+		if r.Type == "exec" {
+			f.scp(c)
+			return
+		}
+		if r.Type == "subsystem" {
+			break
+		}
+	}
+	go ssh.DiscardRequests(requests)
+	_ = sftp.NewRequestServer(c, sftp.Handlers{FileGet: f, FileCmd: nil, FilePut: nil, FileList: f}).Serve() // until the client ends it
+}
+
+// scp sends the file to a client that fetches it.
+func (f *filing) scp(c ssh.Channel) {
+	defer func() { _ = c.Close() }() // the client has gone
+	var taken [1]byte
+	for _, said := range []string{fmt.Sprintf("C0644 %d file\n", sftpSize), strings.Repeat("x", sftpSize) + "\x00", ""} {
+		if _, err := io.ReadFull(c, taken[:]); err != nil {
+			return
+		}
+		if _, err := io.WriteString(c, said); err != nil {
+			return
+		}
+	}
+	f.counter.requests.Add(1)
+	_, _ = c.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{})) // the same
 }
 
 // Fileread implements sftp.FileReader.

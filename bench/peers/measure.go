@@ -34,7 +34,7 @@ type usage struct {
 	Killed  bool          // it took longer than its limit
 	Stopped time.Duration // how long it stood still
 	Peak    memory        // of all processes together, at its worst sample
-	Below   memory        // of all but the first process, at its own worst sample
+	Below   memory        // of all but the first process that run its program, at its own worst sample
 	Root    memory        // of the first process alone, likewise
 }
 
@@ -153,11 +153,15 @@ func watch(c command, pid int, u *usage, ended <-chan error) error {
 func (u *usage) sample(pid int) {
 	root := memoryOf(pid)
 	var below memory
-	for _, p := range tree(pid)[1:] {
-		below.add(memoryOf(p))
-	}
 	all := root
-	all.add(below)
+	own, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // a process that has ended has none
+	for _, p := range tree(pid)[1:] {
+		now := memoryOf(p)
+		all.add(now)
+		if program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p)); program == own { // else it is a custom program
+			below.add(now)
+		}
+	}
 	for at, now := range map[*memory]memory{&u.Peak: all, &u.Below: below, &u.Root: root} {
 		at.Anon, at.RSS = max(at.Anon, now.Anon), max(at.RSS, now.RSS)
 	}

@@ -84,6 +84,7 @@ type flow struct {
 	URL      string
 	VUs      int
 	Duration time.Duration
+	Head     string // what stands before the workflow
 	Step     string // instead of a request of URL
 	Function bool   // a function step and one check, instead of a request
 	More     string // further arguments of workflow(), each with a comma behind it
@@ -91,7 +92,7 @@ type flow struct {
 
 func (f flow) text() string {
 	steps := fmt.Sprintf("step(\"get\", http.get(%q))", f.URL)
-	head := ""
+	head := f.Head
 	if f.Step != "" {
 		steps = f.Step
 	}
@@ -134,6 +135,6 @@ func (o ours) refuses(path string) string {
 func (o ours) contender(path string, cores int, limit time.Duration) contender {
 	result := strings.TrimSuffix(path, ".star") + ".json"
 	return contender{name: "hyperscale", file: result, read: readOurs, command: command{
-		Args: []string{o.binary, "run", path, "--cores", strconv.Itoa(cores), "--quiet", "--ui", "none", "--out", "json=" + result}, Limit: limit,
+		Args: []string{o.binary, "run", path, "--cores", strconv.Itoa(cores), "--quiet", "--ui", "none", "--allow-custom", "--out", "json=" + result}, Limit: limit,
 	}}
 }

@@ -16,7 +16,10 @@ type spoken struct {
 	name string
 	each func(*bench) (address string, s *server, close func() error, err error)
 	step string // the address replaces ADDRESS
+	head string // what stands before the workflow
 	more string // further arguments of workflow(), each with a comma behind it
+	// rests says that only memory is measured: its server cannot stand still
+	rests bool
 	// connections is the most of a run, here; 0: one server does not hold one for each user
 	connections int
 	most        [2]float64 // MiB of an executor with 1,000 of them, and with 10,000
@@ -67,6 +70,9 @@ var lives = []spoken{
 	}, step: smtpStep, connections: 10_000, most: [2]float64{15, 60}},
 	{name: "ftp", each: served("ftp"), step: fmt.Sprintf(`ftp.get(ftp.client("ftp://anonymous@ADDRESS", password = %q, tls = "never"), "file")`, ftpPassword), connections: 9_900, most: [2]float64{20, 90}},
 	{name: "sftp", each: served("sftp"), step: `sftp.get(sftp.client("sftp://app@ADDRESS", password = "bench", host_keys = "any"), "/file")`, connections: 10_000, most: [2]float64{100, 800}, lasts: 120 * time.Second},
+	{name: "scp", each: served("sftp"), step: `scp.get(sftp.client("sftp://app@ADDRESS", password = "bench", host_keys = "any"), "/file")`, connections: 10_000, most: [2]float64{100, 800}, lasts: 120 * time.Second, rests: true},
+	{name: "sse", each: served("sse"), step: `sse.read("http://ADDRESS/", events = 5, within = "60s")`, connections: 10_000, most: [2]float64{15, 60}, rests: true},
+	{name: "custom", each: writeCustom, head: "steps = custom.client([\"steps.py\"], processes = 2, in_flight = 1024)\n", step: `custom.call(steps, "ask")`, connections: 10_000, most: [2]float64{15, 60}, rests: true},
 	{name: "http3", each: plain(startHTTP3), step: `http.get("https://ADDRESS/")`, more: http3Client, connections: 10_000, most: [2]float64{90, 750}, lasts: 80 * time.Second},
 }
 
@@ -77,10 +83,15 @@ func (b *bench) lives() []spoken {
 	return slices.DeleteFunc(slices.Clone(lives), func(p spoken) bool { return p.name != b.protocol })
 }
 
+// still are those whose servers can stand still.
+func (b *bench) still() []spoken {
+	return slices.DeleteFunc(slices.Clone(b.lives()), func(p spoken) bool { return p.rests })
+}
+
 // flow is a workflow of the protocol.
 func (p spoken) flow(name, address string, vus int, lasts time.Duration, more string) flow {
 	step := fmt.Sprintf("step(\"ask\", %s)", strings.ReplaceAll(p.step, "ADDRESS", address))
-	return flow{Name: name, Step: step, VUs: vus, Duration: lasts, More: p.more + more}
+	return flow{Name: name, Head: p.head, Step: step, VUs: vus, Duration: lasts, More: p.more + more}
 }
 
 // schema puts the schema of gRPC beside the workflows.
@@ -103,7 +114,7 @@ func (b *bench) stalls() error {
 	if err := b.schema(); err != nil {
 		return err
 	}
-	for _, p := range b.lives() {
+	for _, p := range b.still() {
 		if err := b.stallOfProtocol(p); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -150,7 +161,7 @@ func (b *bench) stallsRun() time.Duration {
 }
 
 func (b *bench) takesStalls() time.Duration {
-	return b.turns(len(b.lives()), b.stallsRun()+5*time.Second)
+	return b.turns(len(b.still()), b.stallsRun()+5*time.Second)
 }
 
 // idle measures the memory of executors whose users have a connection each, on which they ask rarely.

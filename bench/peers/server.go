@@ -18,7 +18,7 @@ import (
 
 // serverConfig says what a server is.
 type serverConfig struct {
-	Kind     string // http1, http2, websocket, tcp, udp, grpc, mongodb, ftp, sftp
+	Kind     string // http1, http2, websocket, tcp, udp, grpc, mongodb, sse, ftp, sftp
 	Listen   string
 	StallAt  time.Duration // after the first request
 	StallFor time.Duration
@@ -106,6 +106,11 @@ func serve(text string) error {
 		var f *finding
 		if f, err = newFinding(c, n); err == nil {
 			loop, address = f.serve, f.listener.Addr().String()
+		}
+	case "sse":
+		var e *telling
+		if e, err = newTelling(c, n); err == nil {
+			loop, address = e.serve, e.listener.Addr().String()
 		}
 	case "ftp", "sftp":
 		var f *filing
