@@ -18,5 +18,5 @@
 //
 // Read push.go, client.go, back.go, judge.go, digest.go, tidy.go, then a kind: influx.go is the shortest; otlp.go,
 // webhook.go, clickhouse.go, s3.go, datadog.go, newrelic.go, honeycomb.go, amazon.go (cloudwatch.go, lambda.go,
-// timestream.go). several.go is for kinds that have packages of their own (google, cosmos).
+// timestream.go). several.go is for kinds that have packages of their own (google, cosmos, snowflake).
 package push
