@@ -81,7 +81,7 @@ func comesBack(t *testing.T, k outputs.Kind, place string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byKey := cmpopts.SortSlices(func(a, b outputs.Row) bool { return keyOf(&a) < keyOf(&b) })
+	byKey := cmpopts.SortSlices(func(a, b outputs.Row) bool { return Name(&a) < Name(&b) })
 	if d := cmp.Diff(want, got, byKey, cmpopts.EquateEmpty()); d != "" {
 		t.Fatal(d)
 	}
@@ -95,10 +95,10 @@ func TestKeysTellRowsApart(t *testing.T) {
 	parts := []string{"", "/", "a", "a/b", "b", "%2F", "é", "\xff", "a%2Fb", "request"}
 	known := map[string]string{}
 	add := func(r outputs.Row, what string) {
-		if other, twice := known[keyOf(&r)]; twice {
-			t.Errorf("%q is the name of %s and of %s", keyOf(&r), other, what)
+		if other, twice := known[Name(&r)]; twice {
+			t.Errorf("%q is the name of %s and of %s", Name(&r), other, what)
 		}
-		known[keyOf(&r)] = what
+		known[Name(&r)] = what
 	}
 	for _, datacenter := range parts {
 		for _, workflow := range parts {

@@ -11,9 +11,9 @@ import (
 	"hyperscale/runtime/outputs"
 )
 
-// keyOf names a row among those of its job. No two rows that differ in a part of it have the same name, since no part has a
+// Name names a row among those of its job. No two rows that differ in a part of it have the same name, since no part has a
 // slash.
-func keyOf(r *outputs.Row) string {
+func Name(r *outputs.Row) string {
 	parts := []string{
 		r.Kind.String(), url.PathEscape(r.Datacenter), url.PathEscape(r.Workflow), url.PathEscape(r.Step), outputs.StepKindName(r.StepKind),
 		strconv.FormatInt(r.From.Milliseconds(), 10), strconv.FormatInt(r.To.Milliseconds(), 10),

@@ -178,7 +178,7 @@ func mongoDocument(r *outputs.Row) (document []byte, id string, err error) {
 	if r.Figures != nil && r.Figures.Latency.Sum > 1<<63-1 {
 		all["sum_ns"] = fmt.Appendf(nil, `{"$numberDecimal":"%d"}`, r.Figures.Latency.Sum)
 	}
-	id = quote(r.Job + "/" + keyOf(r))
+	id = quote(r.Job + "/" + Name(r))
 	all["_id"], all["at"] = json.RawMessage(id), fmt.Appendf(nil, `{"$date":%s}`, quote(r.At().UTC().Format(outputs.TimeLayout)))
 	document, err = json.Marshal(all)
 	return document, id, err

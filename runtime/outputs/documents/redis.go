@@ -160,7 +160,7 @@ func (s *redisServer) command(r *outputs.Row) (redis.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, name, version := s.set(r.Job), keyOf(r), fmt.Sprintf("%x", r.Version)
+	set, name, version := s.set(r.Job), Name(r), fmt.Sprintf("%x", r.Version)
 	c := words("EVAL", keeps, "2", set+":"+name, set, name, strconv.FormatInt(int64(s.expire/time.Second), 10), version, "row", string(object))
 	for _, f := range fields {
 		if f.name != "version" {

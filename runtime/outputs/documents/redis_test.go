@@ -28,7 +28,7 @@ func TestRedis(t *testing.T) {
 	t.Run("fields are those of the row", func(t *testing.T) {
 		r := outputstest.Rows("a")[0]
 		for field, want := range map[string]string{"begun": strconv.FormatUint(r.Figures.Begun, 10), "p99_ns": strconv.FormatUint(r.Figures.Quantiles()[3], 10), "workflow": "shop", "to_ms": "10000", "statuses": "$-1"} {
-			if got := server.Ask("HGET", "hyperscale:{a}:"+keyOf(&r), field); got != want {
+			if got := server.Ask("HGET", "hyperscale:{a}:"+Name(&r), field); got != want {
 				t.Errorf("%s is %q, want %q", field, got, want)
 			}
 		}
@@ -36,7 +36,7 @@ func TestRedis(t *testing.T) {
 	t.Run("a bad row is rejected alone", func(t *testing.T) {
 		sink, s := opened(t, Redis(), server.URL())
 		rows := outputstest.Rows("c")[:4]
-		server.Ask("SET", "hyperscale:{c}:"+keyOf(&rows[2]), "theirs")
+		server.Ask("SET", "hyperscale:{c}:"+Name(&rows[2]), "theirs")
 		if out := sink.Deliver(context.Background(), outputs.Batch{Rows: rows}); out.Verdict != outputs.VerdictSmaller {
 			t.Errorf("%+v", out)
 		}
@@ -44,7 +44,7 @@ func TestRedis(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 		deliver(t, sink, append(rows[:2:2], rows[3])...)
-		if got := server.Ask("GET", "hyperscale:{c}:"+keyOf(&rows[2])); got != "theirs" {
+		if got := server.Ask("GET", "hyperscale:{c}:"+Name(&rows[2])); got != "theirs" {
 			t.Errorf("it is %q now", got)
 		}
 		if got := server.Ask("SCARD", s.Text("prefix")+":{c}"); got != ":3" {

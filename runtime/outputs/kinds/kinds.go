@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/broker"
 	"hyperscale/runtime/outputs/documents"
 	"hyperscale/runtime/outputs/files"
 	"hyperscale/runtime/outputs/lines"
@@ -23,6 +24,7 @@ func All() []outputs.Kind {
 		relational.Timescale(), documents.Redis(), documents.MongoDB(), google.GCS(), google.BigQuery(), cosmos.Kind(),
 		relational.Timescale(), documents.Redis(), documents.MongoDB(), google.GCS(), google.BigQuery(), google.Bigtable(), cosmos.Kind(), snowflake.Kind(),
 		push.Datadog(), push.NewRelic(), push.Honeycomb(), push.CloudWatch(), push.Lambda(), push.Timestream(), lines.Netdata(), push.Telegraf(),
+		broker.Kafka(),
 	}
 }
 

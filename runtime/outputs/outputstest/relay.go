@@ -10,7 +10,9 @@ import (
 // Relay stands before a real server on TCP, and misbehaves.
 type Relay struct {
 	// Every says which pieces of a client go wrong: each fifth, or more seldom where a try has many.
-	Every    int
+	Every int
+	// Answers changes what the server says, before any client comes; nil: nothing does.
+	Answers  func([]byte) []byte
 	to       string
 	listener net.Listener
 
@@ -107,7 +109,11 @@ func (r *Relay) carry(client, server net.Conn) {
 			case FaultLoseWord:
 				_ = client.Close()
 			}
-			if _, err := client.Write(buf[:n]); err != nil {
+			said := buf[:n]
+			if r.Answers != nil {
+				said = r.Answers(said)
+			}
+			if _, err := client.Write(said); err != nil {
 				return
 			}
 		}

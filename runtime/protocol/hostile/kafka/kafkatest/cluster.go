@@ -216,3 +216,24 @@ func (c *Cluster) Slow(key, millis int) {
 	c.tb.Helper()
 	c.do("slow %d %d", key, millis)
 }
+
+// Read returns the records of a topic as KEY|HEADERS|VALUE, in the order of each partition: a consumer of librdkafka reads them
+// to their end.
+func (c *Cluster) Read(topic string) (all []string) {
+	c.tb.Helper()
+	path, err := exec.LookPath("kcat")
+	if err != nil {
+		if os.Getenv("HYPERSCALE_CI") != "" {
+			c.tb.Fatal("kcat is missing: .ci/run installs it")
+		}
+		c.tb.Skip("kcat is missing")
+	}
+	out, err := exec.Command(path, "-b", strings.Join(c.addresses, ","), "-C", "-e", "-q", "-t", topic, "-o", "beginning", "-f", "%k|%h|%s\n").Output()
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		all = append(all, strings.TrimSuffix(line, "\n"))
+	}
+	return all
+}
