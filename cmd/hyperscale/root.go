@@ -13,6 +13,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/configure"
 	"hyperscale/cmd/hyperscale/internal/doctor"
 	"hyperscale/cmd/hyperscale/internal/follow"
+	"hyperscale/cmd/hyperscale/internal/objects"
 	"hyperscale/cmd/hyperscale/internal/operate"
 	"hyperscale/cmd/hyperscale/internal/outlets"
 	"hyperscale/cmd/hyperscale/internal/preserve"
@@ -70,7 +71,7 @@ func newRootCommand() *cobra.Command {
 		newCompareCommand(), newReportCommand(), recall.NewCommand(), outlets.NewCommand(), operate.NewPingCommand(), newTargetCommand(),
 	)
 	add(groupCluster,
-		newSubmitCommand(), newWatchCommand(), operate.NewStatusCommand(), operate.NewJobsCommand(), operate.NewReplayCommand(), operate.NewCancelCommand(), operate.NewDatacentersCommand(), operate.NewDrainCommand(), upgrade.NewCommand(), operate.NewMembersCommand(), operate.NewRecoverCommand(), preserve.NewBackupCommand(), preserve.NewRestoreCommand(), preserve.NewVerifyCommand(), configure.NewCommand(), doctor.NewCommand(), newSecretCommand(), newCertsCommand(), web.NewTokenCommand(),
+		newSubmitCommand(), newWatchCommand(), operate.NewStatusCommand(), operate.NewJobsCommand(), operate.NewReplayCommand(), operate.NewCancelCommand(), operate.NewDatacentersCommand(), operate.NewDrainCommand(), upgrade.NewCommand(), operate.NewMembersCommand(), operate.NewRecoverCommand(), preserve.NewBackupCommand(), preserve.NewRestoreCommand(), preserve.NewVerifyCommand(), configure.NewCommand(), doctor.NewCommand(), newSecretCommand(), newCertsCommand(), web.NewTokenCommand(), objects.NewCommand(),
 		operate.NewNodeCommand(node.RoleGate, "run a gate: takes jobs and spreads them over datacenters"),
 		operate.NewNodeCommand(node.RoleManager, "run a manager: places a datacenter's share of jobs on its workers"),
 		operate.NewNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),

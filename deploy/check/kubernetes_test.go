@@ -31,6 +31,10 @@ func TestManifests(t *testing.T) {
 // faults are all that a cluster would refuse, or would run wrongly.
 func (m *manifests) faults() (faults []string) {
 	for _, w := range m.workloads {
+		if w.role == "operator" {
+			faults = append(faults, m.operatorFaults(w)...)
+			continue
+		}
 		faults = append(faults, m.nodeFaults(w)...)
 		faults = append(faults, securityFaults(w)...)
 		faults = append(faults, resourceFaults(w)...)
@@ -91,11 +95,14 @@ func securityFaults(w *workload) (faults []string) {
 	check(is(box.AllowPrivilegeEscalation, false), "allowPrivilegeEscalation: use false")
 	check(is(box.ReadOnlyRootFilesystem, true), "readOnlyRootFilesystem: use true")
 	check(box.Capabilities != nil && slices.Equal(box.Capabilities.Drop, []corev1.Capability{"ALL"}) && len(box.Capabilities.Add) == 0, "capabilities: drop ALL")
-	check(is(s.AutomountServiceAccountToken, false), "automountServiceAccountToken: no node asks the API server")
+	check(is(s.AutomountServiceAccountToken, w.role == "operator"), "automountServiceAccountToken: no node asks the API server, and the operator does")
 	check(is(s.EnableServiceLinks, false), "enableServiceLinks: a Service hyperscale-* would set variables of nodes")
 	check(!s.HostNetwork && !s.HostPID && !s.HostIPC, "host namespaces: use none")
 	for _, v := range s.Volumes {
 		check(v.HostPath == nil, "volume "+v.Name+" is of the host")
+	}
+	if w.role == "operator" { // it keeps nothing
+		return faults
 	}
 	return append(faults, volumeFaults(w)...)
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -29,6 +30,9 @@ type manifests struct {
 	budgets   []*policyv1.PodDisruptionBudget
 	policies  []*networkingv1.NetworkPolicy
 	scalings  []*scaling
+	roles     []*rbacv1.Role
+	bindings  []*rbacv1.RoleBinding
+	resources int // CustomResourceDefinitions
 }
 
 // workload is a StatefulSet or a Deployment.
@@ -131,7 +135,7 @@ func (m *manifests) add(kind metav1.TypeMeta, part string) error {
 		m.scalings = append(m.scalings, scalingOfKEDA(o))
 		return err
 	default:
-		return fmt.Errorf("%s %s is no kind that these tests know", kind.APIVersion, kind.Kind)
+		return m.addOperator(kind, part)
 	}
 	return nil
 }

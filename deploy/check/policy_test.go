@@ -29,7 +29,7 @@ func ends() []end {
 		return end{name: role, pod: labels.Set{"app": "hyperscale", "role": role}, namespace: here, own: true, address: netip.MustParseAddr("10.1.0.9")}
 	}
 	return []end{
-		node("gate"), node("manager"), node("worker"),
+		node("gate"), node("manager"), node("worker"), node("operator"),
 		{name: "client", pod: labels.Set{"hyperscale/client": "true"}, namespace: other, address: netip.MustParseAddr("10.1.0.10")},
 		{name: "prometheus", pod: labels.Set{"app.kubernetes.io/name": "prometheus"}, namespace: other, address: netip.MustParseAddr("10.1.0.11")},
 		{name: "dns", pod: labels.Set{"k8s-app": "kube-dns"}, namespace: system, address: netip.MustParseAddr("10.1.0.12")},
@@ -53,6 +53,12 @@ func table(from, to, port string) bool {
 		return port == "7600/TCP" || port == "7600/UDP"
 	case "prometheus to gate", "prometheus to manager", "prometheus to worker":
 		return port == "9400/TCP"
+	case "operator to gate":
+		return port == "8443/TCP"
+	case "operator to client", "operator to prometheus", "operator to stranger", "operator to outside":
+		return port == "443/TCP" || port == "6443/TCP"
+	case "operator to dns":
+		return port == "53/UDP" || port == "53/TCP" || port == "443/TCP" || port == "6443/TCP"
 	case "gate to dns", "manager to dns":
 		return port == "53/UDP" || port == "53/TCP"
 	case "worker to dns", "worker to client", "worker to prometheus", "worker to stranger", "worker to outside":
@@ -74,8 +80,11 @@ func (m *manifests) policyFaults() (faults []string) {
 			if !there[from.name] && !there[to.name] || isNode(from.name) && !there[from.name] || isNode(to.name) && !there[to.name] {
 				continue
 			}
-			for _, port := range []string{"7400/TCP", "7400/UDP", "7500/TCP", "7500/UDP", "7600/TCP", "7600/UDP", "9400/TCP", "53/UDP", "53/TCP", "443/TCP"} {
+			for _, port := range []string{"7400/TCP", "7400/UDP", "7500/TCP", "7500/UDP", "7600/TCP", "7600/UDP", "8443/TCP", "9400/TCP", "53/UDP", "53/TCP", "443/TCP", "6443/TCP"} {
 				want := table(from.name, to.name, port)
+				if there["operator"] && from.name == "client" && to.name == "gate" && port == "8443/TCP" {
+					want = true
+				}
 				if elsewhere && from.name == "manager" && !isNode(to.name) && to.name != "metadata" && port == "7400/TCP" {
 					want = true
 				}
@@ -91,7 +100,9 @@ func (m *manifests) policyFaults() (faults []string) {
 	return faults
 }
 
-func isNode(name string) bool { return slices.Contains([]string{"gate", "manager", "worker"}, name) }
+func isNode(name string) bool {
+	return slices.Contains([]string{"gate", "manager", "worker", "operator"}, name)
+}
 
 // allows evaluates all policies: both ends must allow it, and an end without a policy allows everything.
 func (m *manifests) allows(from, to end, port string) bool {

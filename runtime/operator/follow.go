@@ -1,0 +1,181 @@
+package operator
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"hyperscale/core/message"
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/view"
+)
+
+// followAll asks the gates about all jobs, and writes what has changed.
+func (o *Operator) followAll(ctx context.Context) {
+	for await(ctx, nil, followEvery) {
+		if len(o.pick(func(e *entry) bool { return e.open() })) == 0 {
+			continue
+		}
+		jobs, whole, err := o.gates.jobs(ctx, o.config.Label)
+		o.heard(err)
+		if err != nil {
+			o.troubled(ctx, "the jobs cannot be listed", o.config.Label, err)
+			continue
+		}
+		o.mu.Lock()
+		for uid, j := range jobs { //lint:orderfree each on its own
+			if e := o.tests[uid]; e != nil {
+				e.job = j
+			}
+		}
+		o.mu.Unlock()
+		o.sync(ctx, jobs, whole)
+	}
+}
+
+// open says that an object has a job whose end is not in its status.
+func (e *entry) open() bool {
+	return (e.test.Status.Job != "" || e.job.Job != "" || e.test.stopped()) && !e.test.Status.ended()
+}
+
+// sync writes changes of states first, then progress, as far as the time until the next question goes.
+func (o *Operator) sync(ctx context.Context, jobs map[string]view.JobRow, whole bool) {
+	began := time.Now()
+	var later []loadTest
+	for _, t := range o.pick(func(e *entry) bool { return e.open() }) {
+		uid := t.Metadata.UID
+		row, has := jobs[uid]
+		if !has {
+			o.missing(ctx, &t, whole)
+			continue
+		}
+		o.edit(uid, func(e *entry) { e.absent = time.Time{} })
+		s := o.stateStatus(ctx, &t, &row)
+		switch {
+		case s == nil:
+		case s.moved(&t.Status):
+			o.write(ctx, &t, s)
+		case s.Progress != t.Status.Progress:
+			later = append(later, t)
+		}
+	}
+	for _, t := range later {
+		if time.Since(began) >= followEvery {
+			return
+		}
+		due := false
+		o.edit(t.Metadata.UID, func(e *entry) { due = time.Since(e.wrote) >= progressGap })
+		if row := jobs[t.Metadata.UID]; due {
+			o.write(ctx, &t, o.stateStatus(ctx, &t, &row))
+		}
+	}
+}
+
+// stateStatus is the status of an object whose job the gates list; nil: its end is not known yet.
+func (o *Operator) stateStatus(ctx context.Context, t *loadTest, row *view.JobRow) *status {
+	state, known := stateOf(row.State)
+	if !known {
+		return nil
+	}
+	s := o.accepted(t, row.Job)
+	s.Phase, s.Reason = phaseOf(state), ""
+	if row.Started != nil && row.Failed != nil {
+		s.Progress.Requests, s.Progress.Failed = *row.Started, *row.Failed
+	}
+	if !state.Terminal() {
+		return s
+	}
+	r, err := o.gates.result(ctx, row.Job)
+	switch code := statusOf(err); {
+	case err == nil:
+		s.result(r)
+	case code == http.StatusGone || code == http.StatusNotFound:
+		s.Reason = "the gates have forgotten the result"
+	default: // the next question
+		o.troubled(ctx, "the result cannot be read", row.Job, err)
+		return nil
+	}
+	s.set(condition{Type: "Finished", Status: "True", Reason: phaseOf(state)})
+	return s
+}
+
+// missing asks for a job that the list lacks. What no gate knows for a while is lost: it is not submitted again, since it may have
+// run.
+func (o *Operator) missing(ctx context.Context, t *loadTest, whole bool) {
+	if t.Status.Job == "" || !whole {
+		return
+	}
+	_, err := o.gates.job(ctx, t.Status.Job)
+	if statusOf(err) != http.StatusNotFound {
+		return
+	}
+	lost := false
+	o.edit(t.Metadata.UID, func(e *entry) {
+		if e.absent.IsZero() {
+			e.absent = time.Now()
+		}
+		lost = time.Since(e.absent) >= lostAfter
+	})
+	if lost {
+		o.write(ctx, t, t.Status.to(t.Metadata.Number, phaseLost, "no gate knows the job: the gates have forgotten it, or lost their disks",
+			condition{Type: "Finished", Status: "True", Reason: phaseLost}))
+	}
+}
+
+// write applies a status if it differs, at most once a second for an object.
+func (o *Operator) write(ctx context.Context, t *loadTest, s *status) {
+	if !s.moved(&t.Status) && s.Progress == t.Status.Progress {
+		return
+	}
+	var wait time.Duration
+	if !o.edit(t.Metadata.UID, func(e *entry) { wait = writeGap - time.Since(e.wrote) }) || sleep(ctx, wait) != nil {
+		return
+	}
+	err := o.kube.apply(ctx, &t.Metadata, s)
+	o.edit(t.Metadata.UID, func(e *entry) {
+		e.wrote = time.Now()
+		if err == nil {
+			e.test.Status = *s
+		}
+	})
+	if err != nil && statusOf(err) != http.StatusNotFound && statusOf(err) != http.StatusConflict { // of these a watch tells
+		o.troubled(ctx, "a status cannot be written", t.Metadata.Namespace+"/"+t.Metadata.Name, err)
+	}
+}
+
+// phaseOf is the phase of a job's state.
+func phaseOf(s message.JobState) string {
+	return map[message.JobState]string{
+		message.JobSubmitted: phaseQueued, message.JobQueued: phaseQueued, message.JobDispatching: phaseQueued,
+		message.JobRunning: "Running", message.JobCompleting: "Running", message.JobCancelling: "Cancelling",
+		message.JobCompleted: "Completed", message.JobPartial: "Partial", message.JobFailed: "Failed",
+		message.JobCancelled: phaseCancelled, message.JobTimedOut: "TimedOut",
+	}[s]
+}
+
+// result adds what only the result of a job has.
+func (s *status) result(r *report.Result) {
+	s.Reason = cut(r.Error)
+	s.Progress.Requests, s.Progress.Failed = r.Totals.Started, r.Totals.Failed+r.Totals.TimedOut
+	missed := 0
+	for i := range r.Thresholds {
+		if !r.Thresholds[i].OK {
+			missed++
+		}
+	}
+	switch {
+	case len(r.Thresholds) == 0:
+		s.set(condition{Type: "ThresholdsMet", Status: "Unknown", Reason: "NoThresholds"})
+	case missed > 0:
+		s.set(condition{Type: "ThresholdsMet", Status: "False", Reason: "Missed", Message: missedText(missed, len(r.Thresholds))})
+	default:
+		s.set(condition{Type: "ThresholdsMet", Status: "True", Reason: "Met"})
+	}
+}
+
+// clone is a status that shares no memory.
+func (s *status) clone() *status {
+	out := *s
+	out.Conditions = append([]condition{}, s.Conditions...)
+	return &out
+}

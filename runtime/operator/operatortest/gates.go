@@ -1,0 +1,179 @@
+package operatortest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"hyperscale/runtime/api"
+	"hyperscale/runtime/report"
+	"hyperscale/runtime/view"
+)
+
+// TokenName is the name that the double gives to each token.
+const TokenName = "operator"
+
+// Gates is a double of the HTTP API of gates. Jobs change when the test says so.
+type Gates struct {
+	// Fault answers a request instead of the gates, if it returns true.
+	Fault func(w http.ResponseWriter, r *http.Request) bool
+	// First is the state of a new job; empty: QUEUED.
+	First string
+
+	mu   sync.Mutex
+	jobs map[string]*Job
+	list []string // IDs in the order of submission
+}
+
+// Job is a job of the double.
+type Job struct {
+	ID, Name, Key, Body string
+	State               string
+	Requests            uint64
+	Thresholds          []report.Threshold
+	Submits, Cancels    int // requests for it
+}
+
+// NewGates returns gates without jobs.
+func NewGates() *Gates { return &Gates{jobs: map[string]*Job{}} }
+
+// Edit changes the job of a key; false: there is none.
+func (g *Gates) Edit(key string, change func(*Job)) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	j := g.jobs[api.JobOf(TokenName, key)]
+	if j != nil {
+		change(j)
+	}
+	return j != nil
+}
+
+// Jobs are all jobs, in the order of their submission.
+func (g *Gates) Jobs() (all []Job) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range g.list {
+		if j := g.jobs[id]; j != nil {
+			all = append(all, *j)
+		}
+	}
+	return all
+}
+
+// Forget drops the job of a key.
+func (g *Gates) Forget(key string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.jobs, api.JobOf(TokenName, key))
+}
+
+// ServeHTTP implements http.Handler.
+func (g *Gates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g.Fault != nil && g.Fault(w, r) {
+		return
+	}
+	held(w, &g.mu, func(w http.ResponseWriter) { g.answer(w, r) })
+}
+
+func (g *Gates) answer(w http.ResponseWriter, r *http.Request) {
+	rest, one := strings.CutPrefix(r.URL.Path, "/v1/jobs/")
+	id, what, _ := strings.Cut(rest, "/")
+	j := g.jobs[id]
+	switch {
+	case r.URL.Path == "/v1/whoami":
+		reply(w, http.StatusOK, api.Caller{Name: TokenName, Role: "submitter"})
+	case r.URL.Path == "/v1/jobs" && r.Method == http.MethodPost:
+		g.submit(w, r)
+	case r.URL.Path == "/v1/jobs":
+		g.page(w, r)
+	case one && j == nil:
+		Fail(w, http.StatusNotFound, "unknown_job", "no gate knows the job")
+	case one && r.Method == http.MethodDelete:
+		g.cancel(w, r, j)
+	case one && what == "result":
+		result(w, j)
+	case one:
+		reply(w, http.StatusOK, view.Job{Job: j.ID, Name: j.Name, State: j.State})
+	default:
+		Fail(w, http.StatusNotFound, "unknown_path", "no such path")
+	}
+}
+
+// Fail answers as the gates do where they do not take a request.
+func Fail(w http.ResponseWriter, status int, code, message string) {
+	reply(w, status, api.Failure{Error: api.Fault{Code: code, Message: message}})
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the caller has hung up
+}
+
+func (g *Gates) submit(w http.ResponseWriter, r *http.Request) {
+	b, err := io.ReadAll(r.Body)
+	var in api.Submission
+	if err == nil {
+		err = json.Unmarshal(b, &in)
+	}
+	key := r.Header.Get(api.KeyHeader)
+	if err != nil || key == "" {
+		Fail(w, http.StatusBadRequest, "bad_body", fmt.Sprint(err))
+		return
+	}
+	id := api.JobOf(TokenName, key)
+	j := g.jobs[id]
+	had := j != nil
+	switch {
+	case strings.Contains(in.Files[in.Main], "mistake"):
+		reply(w, http.StatusUnprocessableEntity, api.Failure{Error: api.Fault{Code: "bad_program", Message: "the program has mistakes", Mistakes: []api.Mistake{{File: in.Main, Line: 3, Column: 7, Message: "no such step"}}}})
+		return
+	case had && j.Body != string(b):
+		Fail(w, http.StatusConflict, "key_mismatch", "another body")
+		return
+	case !had:
+		j = &Job{ID: id, Name: in.Name, Key: key, Body: string(b), State: cmp.Or(g.First, "QUEUED")}
+		g.jobs[id], g.list = j, append(g.list, id)
+	}
+	j.Submits++
+	reply(w, http.StatusAccepted, api.Submitted{Job: id, Key: key, Duplicate: had})
+}
+
+func (g *Gates) page(w http.ResponseWriter, r *http.Request) {
+	p := api.JobPage{Jobs: []view.JobRow{}}
+	for _, id := range slices.Backward(g.list) {
+		if j := g.jobs[id]; j != nil && strings.Contains(j.Name, r.URL.Query().Get("name")) {
+			failed := j.Requests / 10
+			p.Jobs = append(p.Jobs, view.JobRow{Job: j.ID, Name: j.Name, State: j.State, Started: &j.Requests, Failed: &failed})
+		}
+	}
+	reply(w, http.StatusOK, p)
+}
+
+func (g *Gates) cancel(w http.ResponseWriter, r *http.Request, j *Job) {
+	if r.Header.Get(api.KeyHeader) != j.Key {
+		Fail(w, http.StatusForbidden, "forbidden", "a submitter cancels its own jobs")
+		return
+	}
+	j.Cancels++
+	if !ended(j.State) {
+		j.State = "CANCELLED"
+	}
+	reply(w, http.StatusAccepted, api.Cancelled{Job: j.ID, State: j.State})
+}
+
+func ended(state string) bool {
+	return slices.Contains([]string{"COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "TIMED_OUT"}, state)
+}
+
+func result(w http.ResponseWriter, j *Job) {
+	if !ended(j.State) {
+		Fail(w, http.StatusConflict, "running", "the job runs")
+		return
+	}
+	reply(w, http.StatusOK, report.Result{Job: j.ID, Outcome: j.State, Totals: report.Totals{Started: j.Requests, Failed: j.Requests / 10, TimedOut: 1}, Thresholds: j.Thresholds})
+}
