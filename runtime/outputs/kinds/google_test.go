@@ -3,12 +3,15 @@ package kinds_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,19 +22,20 @@ import (
 	"hyperscale/runtime/outputs/push/google"
 )
 
-func init() { places["gcs"], places["bigquery"] = newGCS, newBigQuery }
+func init() { places["gcs"], places["bigquery"], places["bigtable"] = newGCS, newBigQuery, newBigtable }
 
 // googlePlace is one of a kind of Google's, and the page of its double.
 type googlePlace struct {
 	*place
 	page    string
 	account string // the key file
+	tablet  string // address of Bigtable
 }
 
 // newGoogle starts a double, and keeps the key file of its account.
 func newGoogle(t *testing.T, program string) *googlePlace {
 	addresses := vendorstest.Start(t, program)
-	g := &googlePlace{place: &place{behind: addresses[0], Proxy: outputstest.NewProxy(serverstest.To(addresses[0]), nil)}, page: "http://" + addresses[1]}
+	g := &googlePlace{place: &place{behind: addresses[0], Proxy: outputstest.NewProxy(serverstest.To(addresses[0]), nil)}, page: "http://" + addresses[1], tablet: addresses[2]}
 	t.Cleanup(g.Close)
 	g.account = filepath.Join(t.TempDir(), "account.json")
 	if err := os.WriteFile(g.account, []byte(serverstest.Ask(t, http.MethodGet, g.page+"/account")), 0o600); err != nil {
@@ -231,5 +235,120 @@ func TestBigQuerySaysWhatIsWrong(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", place, err)
 		}
+	}
+}
+
+// tabletPlace is Google's in-memory Bigtable, which speaks HTTP/2, behind a relay.
+type tabletPlace struct {
+	*outputstest.Relay
+	double *googlePlace
+}
+
+func newBigtable(t *testing.T) outputstest.Place {
+	g := newGoogle(t, "google")
+	r := outputstest.NewRelay(t, g.tablet)
+	r.Every = 11 // a try on a new connection is some five pieces
+	return &tabletPlace{r, g}
+}
+
+func (p *tabletPlace) Name() string {
+	return "shop/load/hyperscale,endpoint=http://" + p.Address() + ",key_file=" + p.double.account
+}
+
+// Key has the revision, which is the time of the newest cell.
+func (p *tabletPlace) Key(r *outputs.Row) string {
+	return fmt.Sprint(r.Key(), "#", binary.BigEndian.Uint64(r.Version[24:])*1000, "#", r.Figures != nil)
+}
+
+type btCell struct {
+	Key, Row string
+	Micros   int64
+	Columns  int
+}
+
+func (p *tabletPlace) cells(job string) (all []btCell, err error) {
+	prefix := []byte(job)
+	slices.Reverse(prefix)
+	a, err := http.Get(p.double.page + "/cells?prefix=" + url.QueryEscape(string(prefix)+"#"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.Body.Close() }()
+	return all, json.NewDecoder(a.Body).Decode(&all)
+}
+
+func (p *tabletPlace) Stored(job string) (map[string]int, error) {
+	cells, err := p.cells(job)
+	all := map[string]int{}
+	for _, c := range cells {
+		r, wrong := outputs.ParseJSON([]byte(c.Row))
+		if wrong != nil {
+			return nil, wrong
+		}
+		all[fmt.Sprint(r.Key(), "#", c.Micros, "#", c.Columns == 10)]++
+	}
+	return all, err
+}
+
+// Of two versions the newer one is the newest cell, in whichever order they arrive; a row whose key is too long is rejected alone.
+func TestBigtableKeepsTheNewestRow(t *testing.T) {
+	p := newBigtable(t).(*tabletPlace)
+	s := open(t, google.Bigtable(), p.Name())
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, revision := range []uint64{5, 9, 7} {
+		rows := outputstest.Rows("newest")[:3]
+		rows[0].Version.SetRevision(revision)
+		rows[0].Test = fmt.Sprint("revision ", revision)
+		rows[1].Step = strings.Repeat("long ", 1000)
+		out := s.Deliver(t.Context(), outputs.Batch{Number: uint64(i + 1), Try: 1, Rows: rows})
+		if out.Verdict != outputs.VerdictRejected || !slices.Equal(out.Rows, []int{1}) || !strings.Contains(out.Why, "Bigtable takes 4096") {
+			t.Fatalf("%+v", out)
+		}
+	}
+	cells, err := p.cells("newest")
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("%d rows, %v", len(cells), err)
+	}
+	for _, c := range cells {
+		if strings.Contains(c.Row, "revision") && (c.Micros != 9000 || !strings.Contains(c.Row, "revision 9")) {
+			t.Fatalf("%+v", c)
+		}
+	}
+}
+
+func TestBigtableSaysWhatIsWrong(t *testing.T) {
+	p := newBigtable(t).(*tabletPlace)
+	for place, want := range map[string]string{
+		strings.Replace(p.Name(), "/hyperscale", "/absent", 1): "create the table with its column family",
+		p.Name() + ",family=absent":                            `unknown family "absent"`,
+		strings.Replace(p.Name(), "load/", "", 1):              "write PROJECT/INSTANCE/TABLE",
+		p.Name() + ",family=a/b":                               "at most 64 letters",
+	} {
+		k := google.Bigtable()
+		set, err := outputs.Parse(&k, place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := k.Open(set)
+		if err == nil {
+			err = s.Check(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+	s := open(t, google.Bigtable(), p.Name())
+	b := outputs.Batch{Number: 1, Try: 1, Rows: outputstest.Rows("denied")[:2]}
+	if out := s.Deliver(t.Context(), b); out.Verdict != outputs.VerdictDelivered {
+		t.Fatal(out)
+	}
+	serverstest.Ask(t, http.MethodGet, p.double.page+"/revoke")
+	if out := s.Deliver(t.Context(), b); out.Verdict != outputs.VerdictDenied || !strings.Contains(out.Why, "UNAUTHENTICATED") || strings.Contains(out.Why, "ya29") {
+		t.Fatal(out)
+	}
+	if out := s.Deliver(t.Context(), b); out.Verdict != outputs.VerdictDelivered {
+		t.Fatal(out)
 	}
 }

@@ -22,11 +22,11 @@ var ErrAnswer = errors.New("it is no answer of OTLP")
 // Partial reads a response: how many data points the receiver rejects, and why. A why without rejected points is a
 // warning.
 func Partial(body []byte) (rejected int64, why string, err error) {
-	err = fieldsOf(body, func(field protowire.Number, inner []byte, _ uint64) error {
+	err = EachField(body, func(field protowire.Number, inner []byte, _ uint64) error {
 		if field != responsePartial || inner == nil {
 			return nil
 		}
-		return fieldsOf(inner, func(field protowire.Number, inner []byte, n uint64) error {
+		return EachField(inner, func(field protowire.Number, inner []byte, n uint64) error {
 			switch {
 			case field == partialRejected && inner == nil:
 				rejected = max(int64(n), 0)
@@ -41,7 +41,7 @@ func Partial(body []byte) (rejected int64, why string, err error) {
 
 // Status reads why a receiver rejects a request; empty if it does not say so.
 func Status(body []byte) (why string) {
-	_ = fieldsOf(body, func(field protowire.Number, inner []byte, _ uint64) error { // what is no status has no message
+	_ = EachField(body, func(field protowire.Number, inner []byte, _ uint64) error { // what is no status has no message
 		if field == statusMessage {
 			why = string(inner)
 		}
@@ -50,8 +50,8 @@ func Status(body []byte) (why string) {
 	return why
 }
 
-// fieldsOf calls f for each field: inner is nil but for those with bytes.
-func fieldsOf(b []byte, f func(field protowire.Number, inner []byte, n uint64) error) error {
+// EachField calls f for each field of a message of protobuf: inner is nil but for those with bytes. What is no message is ErrAnswer.
+func EachField(b []byte, f func(field protowire.Number, inner []byte, n uint64) error) error {
 	for len(b) > 0 {
 		field, kind, size := protowire.ConsumeTag(b)
 		if size < 0 {
