@@ -18,7 +18,7 @@ func init() {
 	places["netdata"], places["telegraf"] = newSocket, newTelegraf
 }
 
-// newTelegraf is InfluxDB in Telegraf's place: it reads the same lines, with nanoseconds unless it is told otherwise.
+// newTelegraf is InfluxDB in Telegraf's place: it reads the same lines, with nanoseconds by default.
 func newTelegraf(t *testing.T) outputstest.Place { return influxPlace(t, "/write?db=load") }
 
 // listener is a double of socket_listener: it reads lines until the end of a connection.
@@ -79,7 +79,7 @@ func TestTelegrafOverTCP(t *testing.T) {
 	outputstest.Cruelty(t, push.Telegraf(), l)
 }
 
-// Telegraf gets the name and the password that its listener wants, and what it answers is told.
+// Telegraf gets the name and the password that its listener wants, and a person reads what it answers.
 func TestTelegrafSaysWhatIsWrong(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, password, _ := r.BasicAuth(); r.URL.Path == "/telegraf" && (name != "me" || password != "pass word") {

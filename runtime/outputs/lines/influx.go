@@ -14,7 +14,7 @@ import (
 // largest int64. A row without figures, such as an event without a detail, has at least one field.
 func AppendInflux(to []byte, r *outputs.Row) []byte { return appendInflux(to, r, r.At().UnixMilli()) }
 
-// AppendTelegraf appends the same line with nanoseconds, which Telegraf's parser wants if it is not told otherwise.
+// AppendTelegraf appends the same line with nanoseconds, which Telegraf's parser wants by default.
 func AppendTelegraf(to []byte, r *outputs.Row) []byte {
 	return appendInflux(to, r, r.At().UnixNano())
 }
