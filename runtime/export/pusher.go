@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +33,10 @@ type Pusher struct {
 	stop     context.CancelFunc // nil before the first status
 	ended    chan struct{}
 
-	tries, misses int // of the loop, until it has ended
-	why           error
+	backlog backlog // of the loop, until it has ended
+	failed  bool    // the loop has reported a failure
+	updates int
+	why     error
 }
 
 // NewPusher starts with the first status; tell receives messages for a person.
@@ -56,8 +59,7 @@ func (p *Pusher) Apply(s *message.JobStatus) {
 	}
 }
 
-// loop pushes the newest status every now and then, if there is one. A push that fails
-// is not repeated: the next one has all that it had.
+// loop pushes the newest status every now and then, if there is one, behind what the server has not taken yet.
 func (p *Pusher) loop(ctx context.Context) {
 	defer close(p.ended)
 	ticks := time.NewTicker(p.every)
@@ -84,38 +86,45 @@ func (p *Pusher) push(ctx context.Context, s *message.JobStatus) error {
 	if err != nil {
 		return err
 	}
-	return p.remote.Push(ctx, Families(now), time.Now())
+	p.updates++
+	p.backlog.add(Families(now), time.Now())
+	return cmp.Or(p.backlog.send(ctx, p.remote), p.backlog.last)
 }
 
-// account reports the first failure at once, and the number of the others at the end.
+// account reports the first failure at once, and what is missing at the end.
 func (p *Pusher) account(err error) {
-	p.tries++
 	if err == nil {
 		return
 	}
-	if p.misses++; p.misses == 1 {
-		p.tell("prometheus: %v; the run goes on, the next update is tried in %v", err, p.every)
+	if !p.failed {
+		p.failed = true
+		p.tell("prometheus: %v; the run goes on, and updates wait for the server", err)
 	}
 	p.why = err
 }
 
-// Finish sends the end, again and again for some seconds where that may help.
+// Finish sends what waits and the end, again and again for some seconds where that may help.
 func (p *Pusher) Finish(r *report.Result) error {
 	p.Close()
-	if p.misses > 0 {
-		p.tell("prometheus: %d of %d updates during the run did not arrive: %v", p.misses, p.tries, p.why)
+	p.updates++
+	p.backlog.end(Families(&Snapshot{Result: r}), time.Now())
+	err := cmp.Or(p.finish(), p.backlog.last)
+	if n := p.backlog.missing + len(p.backlog.waiting); n > 1 || n == 1 && err == nil {
+		p.tell("prometheus: %d of %d updates did not arrive: %v", n, p.updates, cmp.Or(err, p.why))
 	}
-	families, wait := Families(&Snapshot{Result: r}), p.wait
-	for try := 1; ; try++ {
-		err := p.remote.Push(context.Background(), families, time.Now())
+	return err
+}
+
+func (p *Pusher) finish() error {
+	for try, wait := 1, p.wait; ; try++ {
+		err := p.backlog.send(context.Background(), p.remote)
 		switch {
-		case err == nil:
-			return nil
-		case lasting(err):
+		case err == nil || lasting(err):
 			return err
 		case try == endTries:
 			return fmt.Errorf("given up after %d tries: %w", endTries, err)
 		}
+		p.why = err
 		time.Sleep(wait)
 		wait *= 2
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/snappy"
-	dto "github.com/prometheus/client_model/go"
 )
 
 // Bounds of a remote write.
@@ -54,21 +53,7 @@ func NewRemote(address string) (*Remote, error) {
 
 // Check asks the server to take nothing, which it refuses for the reasons for which it
 // would refuse something.
-func (r *Remote) Check(ctx context.Context) error { return r.send(ctx, nil) }
-
-// Push sends all metrics as they are at one moment. What the server has not taken
-// after an error may be sent again.
-func (r *Remote) Push(ctx context.Context, families []*dto.MetricFamily, at time.Time) error {
-	all := seriesOf(families)
-	for len(all) > 0 {
-		n := min(len(all), seriesMax)
-		if err := r.send(ctx, encode(all[:n], at)); err != nil {
-			return err
-		}
-		all = all[n:]
-	}
-	return nil
-}
+func (r *Remote) Check(ctx context.Context) error { return r.send(ctx, snappy.Encode(nil, nil)) }
 
 // Close ends connections that stand.
 func (r *Remote) Close() { r.client.CloseIdleConnections() }
@@ -87,8 +72,9 @@ func lasting(err error) bool {
 	return errors.As(err, &refused) && refused.status < 500 && refused.status != http.StatusTooManyRequests
 }
 
+// send sends a request that is compressed.
 func (r *Remote) send(ctx context.Context, body []byte) error {
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address, bytes.NewReader(snappy.Encode(nil, body)))
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("this is no address: write http://HOST:PORT" + writePath)
 	}

@@ -20,15 +20,35 @@ import (
 // receiver is a server that accepts remote writes, or gives the configured answer.
 type receiver struct {
 	*httptest.Server
-	mu       sync.Mutex
-	answers  []int // of the next requests; then 204
-	requests int
-	samples  map[string][]float64
-	user     string
+	mu        sync.Mutex
+	answers   []int // of the next requests; then 204
+	requests  int
+	samples   map[string][]float64
+	user      string
+	because   string // what it says
+	times     map[string]int64
+	unordered int
+}
+
+// wait does something until the server has had so many requests.
+func (r *receiver) wait(t *testing.T, requests int, do func()) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		do()
+		r.mu.Lock()
+		n := r.requests
+		r.mu.Unlock()
+		if n >= requests {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("%d requests, want %d", n, requests)
+		}
+	}
 }
 
 func newReceiver(t *testing.T, answers ...int) *receiver {
-	r := &receiver{answers: answers, samples: map[string][]float64{}}
+	r := &receiver{answers: answers, samples: map[string][]float64{}, times: map[string]int64{}, because: "because\x1b[2J"}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -56,11 +76,15 @@ func newReceiver(t *testing.T, answers ...int) *receiver {
 				if age := time.Since(time.UnixMilli(int64(at))); age < 0 || age > time.Minute {
 					t.Errorf("a sample of %v ago", age)
 				}
+				if int64(at) < r.times[name] {
+					r.unordered++
+				}
+				r.times[name] = int64(at)
 				r.samples[name] = append(r.samples[name], math.Float64frombits(bits))
 			}
 		}
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, "because\x1b[2J")
+		_, _ = io.WriteString(w, r.because)
 	}))
 	t.Cleanup(r.Close)
 	return r
@@ -166,26 +190,90 @@ func TestPusherTriesAgain(t *testing.T) {
 	}
 }
 
-// TestPusherTellsOnce: the pusher reports failures during the run when they begin, and counts
-// them at the end.
+// TestPusherTellsOnce: the pusher reports the first failure during the run, and nothing at the end if all arrived later: each
+// update at its own time, in order.
 func TestPusherTellsOnce(t *testing.T) {
 	server := newReceiver(t, 500, 500, 500)
 	p, told := newPusher(t, server.URL)
 	p.every = time.Millisecond
-	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
-		p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning})
-		server.mu.Lock()
-		n := server.requests
-		server.mu.Unlock()
-		if n > 4 {
-			break
-		}
-	}
+	server.wait(t, 5, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
 	if err := p.Finish(result(t)); err != nil {
 		t.Fatal(err)
 	}
-	if len(*told) != 2 || !strings.Contains((*told)[1], "updates during the run did not arrive") {
-		t.Errorf("told %q, want the first failure and a count", *told)
+	if len(*told) != 1 || !strings.Contains((*told)[0], "updates wait for the server") {
+		t.Errorf("told %q, want the first failure", *told)
+	}
+	if n := len(server.samples["__name__=hyperscale_job_state run=04000000000000000000000000 state=RUNNING "]); n != p.updates || n < 3 { // the end is its stale value
+		t.Errorf("%d of %d updates arrived", n, p.updates)
+	}
+	if server.unordered > 0 {
+		t.Errorf("%d samples came behind younger ones", server.unordered)
+	}
+}
+
+// TestPusherMisses: an update that the server rejects for ever is missing, and the next ones and the end arrive. One that the server
+// has, as it says, is not missing.
+func TestPusherMisses(t *testing.T) {
+	server := newReceiver(t, http.StatusRequestEntityTooLarge)
+	p, told := newPusher(t, server.URL)
+	p.every = time.Millisecond
+	server.wait(t, 3, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
+	if err := p.Finish(result(t)); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("1 of %d updates did not arrive: the server answered 413", p.updates); len(*told) != 2 || !strings.Contains((*told)[1], want) {
+		t.Errorf("told %q, want %s", *told, want)
+	}
+	for answer, missing := range map[string]bool{"duplicate sample for timestamp": false, "out of order sample": false, "label name is invalid": true} {
+		server := newReceiver(t, http.StatusBadRequest)
+		server.because = answer
+		p, _ := newPusher(t, server.URL)
+		if err := p.Finish(result(t)); err != nil != missing || server.requests != 1 {
+			t.Errorf("%s: %v after %d requests", answer, err, server.requests)
+		}
+	}
+}
+
+// TestPusherEndsSeries: a series that the end does not have is stale from then on, once, and no other one is.
+func TestPusherEndsSeries(t *testing.T) {
+	server := newReceiver(t)
+	p, _ := newPusher(t, server.URL)
+	server.wait(t, 1, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
+	if err := p.Finish(result(t)); err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	for name, samples := range server.samples {
+		last := math.Float64bits(samples[len(samples)-1])
+		if last == stale {
+			ended++
+		}
+		if of := strings.Contains(name, "test=load/"); of == (last == stale) {
+			t.Errorf("%s ends with %x", name, last)
+		}
+	}
+	if ended == 0 {
+		t.Error("no series is stale")
+	}
+}
+
+// TestBacklogIsBounded: the oldest updates go when there is no room, and are counted.
+func TestBacklogIsBounded(t *testing.T) {
+	var b backlog
+	all := make([]series, 20_000)
+	const updates = 100
+	for i := range updates {
+		for k := range all {
+			all[k] = series{labels{{"__name__", fmt.Sprintf("%x", uint64(i*len(all)+k+1)*0x9e3779b97f4a7c15)}}, float64(k)}
+		}
+		b.append(all, time.UnixMilli(int64(i)))
+	}
+	sum := 0
+	for _, u := range b.waiting {
+		sum += u.bytes
+	}
+	if b.missing == 0 || b.missing+len(b.waiting) != updates || b.bytes != sum || sum > backlogMax || sum < backlogMax*9/10 {
+		t.Errorf("%d missing, %d wait in %d bytes, which are %d", b.missing, len(b.waiting), b.bytes, sum)
 	}
 }
 
