@@ -45,39 +45,47 @@ func answered(c net.Conn) (uint64, error) {
 	return 0, fmt.Errorf("no text in %q", b[:n])
 }
 
-// A server that others wrote counts the questions that a run counts, and each is answered.
-func TestUDPAgreesWithDnsmasq(t *testing.T) {
+// dnsmasq starts a server of names, and returns a socket that asks it how many it has answered.
+func dnsmasq(t *testing.T, records ...string) net.Conn {
+	t.Helper()
 	program := hostiletest.Need(t, "dnsmasq", "dnsmasq-base")
 	file := filepath.Join(t.TempDir(), "none.conf")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var c net.Conn
-	var before uint64
-	var address string
-	err := fmt.Errorf("it was not started")
-	for try := 0; err != nil && try < 5; try++ { // the port may be taken before the server has it
-		l, failed := net.ListenPacket("udp", "127.0.0.1:0")
-		if failed != nil {
-			t.Fatal(failed)
+	for range 5 { // the port may be taken before the server has it
+		l, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
 		}
-		address = l.LocalAddr().String()
+		address := l.LocalAddr().String()
 		_, port, _ := strings.Cut(address, ":")
 		_ = l.Close()
-		hostiletest.Start(t, program, "--keep-in-foreground", "--conf-file="+file, "--no-resolv", "--no-hosts", "--listen-address=127.0.0.1", "--bind-interfaces",
-			"--port="+port, "--address=/#/192.0.2.1", "--user=", "--pid-file=", "--log-facility=-")
-		if c, failed = net.Dial("udp", address); failed != nil {
-			t.Fatal(failed)
+		hostiletest.Start(t, program, append([]string{"--keep-in-foreground", "--conf-file=" + file, "--no-resolv", "--no-hosts", "--listen-address=127.0.0.1", "--bind-interfaces",
+			"--port=" + port, "--user=", "--pid-file=", "--log-facility=-"}, records...)...)
+		c, err := net.Dial("udp", address)
+		if err != nil {
+			t.Fatal(err)
 		}
-		defer c.Close()
-		for until := time.Now().Add(5 * time.Second); err != nil && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			before, err = answered(c)
+		t.Cleanup(func() { _ = c.Close() })
+		for until := time.Now().Add(5 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+			if _, err = answered(c); err == nil {
+				return c
+			}
 		}
 	}
+	t.Fatal("dnsmasq does not answer")
+	return nil
+}
+
+// A server that others wrote counts the questions that a run counts, and each is answered.
+func TestUDPAgreesWithDnsmasq(t *testing.T) {
+	c := dnsmasq(t, "--address=/#/192.0.2.1")
+	before, err := answered(c)
 	if err != nil {
-		t.Fatalf("dnsmasq does not answer: %v", err)
+		t.Fatal(err)
 	}
-	w := loadFile(t, "udp://"+address, `
+	w := loadFile(t, "udp://"+c.RemoteAddr().String(), `
 A = bytes("\x00\x00\x01\x00\x01")
 
 def ask(vu):

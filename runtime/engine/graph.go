@@ -330,14 +330,14 @@ func (g *graph) resolve(ctx context.Context, timeout time.Duration) error {
 		if s.host == nil || s.host.Addrs != nil {
 			continue
 		}
-		addrs, ttl, err := g.names.Lookup(ctx, s.host)
+		found, err := g.names.Lookup(ctx, s.host)
 		if err != nil {
 			if g.names.Proxy != nil {
 				return fmt.Errorf("%w: check the name in http.client(proxy = ...)", err)
 			}
 			return fmt.Errorf("step %q: %w: check the name in the step's URL", s.plan.Name, err)
 		}
-		s.host.Addrs, s.host.Ttl = addrs, ttl
+		s.host.Has(found)
 	}
 	return nil
 }

@@ -19,6 +19,12 @@ import (
 // first serves connections whose TLS begins before anything is said, as nats-server 2.10 does by handshake_first.
 func first(t *testing.T, serve func(net.Conn)) (address string) {
 	t.Helper()
+	return behindTLS(t, authority.Honest(), serve)
+}
+
+// behindTLS serves connections behind TLS.
+func behindTLS(t *testing.T, config *tls.Config, serve func(net.Conn)) (address string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +37,7 @@ func first(t *testing.T, serve func(net.Conn)) (address string) {
 				return
 			}
 			go func() {
-				secured := tls.Server(c, authority.Honest())
+				secured := tls.Server(c, config)
 				if secured.Handshake() == nil {
 					serve(secured)
 				}
@@ -44,14 +50,19 @@ func first(t *testing.T, serve func(net.Conn)) (address string) {
 
 // before carries connections in TLS to a server that has none.
 func before(t *testing.T, s *natstest.Server) (address string) {
-	return first(t, func(c net.Conn) {
-		to, err := net.Dial("tcp", s.Address())
+	return first(t, passes(s.Address()))
+}
+
+// passes carries a connection to a server.
+func passes(address string) func(net.Conn) {
+	return func(c net.Conn) {
+		to, err := net.Dial("tcp", address)
 		if err != nil {
 			return
 		}
 		go func() { _, _ = io.Copy(to, c); _ = to.Close() }()
 		_, _ = io.Copy(c, to)
-	})
+	}
 }
 
 // Behind TLS that begins before INFO messages, replies and subscriptions agree with the server, with connections

@@ -40,6 +40,7 @@ type Answer struct {
 	Name, Canonical string
 	Aliases         []Alias
 	Services        []Service // of Services: the least priority first, then the most weight
+	Texts           []string  // of Texts: each is one record, whose parts are one text
 	Records         []Record  // IPv6 and IPv4 in turn, as far as there are both
 	Server          netip.AddrPort
 	Source          string        // what answered if no server did: "hosts", "localhost", "the URL"

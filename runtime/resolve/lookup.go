@@ -23,8 +23,8 @@ type Lookup struct {
 	candidates []string // absolute, without the dot at the end
 	at         int      // index of the candidate in progress
 	ids        func() uint16
-	first      int  // index of the server to ask first
-	service    bool // it looks for targets, not for addresses
+	first      int             // index of the server to ask first
+	kind       dnsmessage.Type // of records; 0: both families of addresses
 
 	asks    [2]ask // A, AAAA
 	out     []Query
@@ -45,6 +45,7 @@ type ask struct {
 	over     bool
 	records  []Record
 	services []Service
+	texts    []string
 }
 
 // NewLookup begins at that time. Ids must be drawn at random.
@@ -54,7 +55,12 @@ func NewLookup(c *Config, name string, ids func() uint16, now time.Duration) *Lo
 
 // NewServices begins a lookup of the targets of a service: SRV records.
 func NewServices(c *Config, name string, ids func() uint16, now time.Duration) *Lookup {
-	return newLookup(&Lookup{config: c, name: name, ids: ids, answer: Answer{Name: name}, service: true}, now)
+	return newLookup(&Lookup{config: c, name: name, ids: ids, answer: Answer{Name: name}, kind: dnsmessage.TypeSRV}, now)
+}
+
+// NewTexts begins a lookup of the texts of a name: TXT records.
+func NewTexts(c *Config, name string, ids func() uint16, now time.Duration) *Lookup {
+	return newLookup(&Lookup{config: c, name: name, ids: ids, answer: Answer{Name: name}, kind: dnsmessage.TypeTXT}, now)
 }
 
 func newLookup(l *Lookup, now time.Duration) *Lookup {
@@ -98,8 +104,8 @@ func candidates(c *Config, name string) (all []string) {
 // begin asks for both families of the present candidate.
 func (l *Lookup) begin(now time.Duration) {
 	l.asks = [2]ask{{kind: dnsmessage.TypeA}, {kind: dnsmessage.TypeAAAA}}
-	if l.service {
-		l.asks = [2]ask{{kind: dnsmessage.TypeSRV}, {over: true}}
+	if l.kind != 0 {
+		l.asks = [2]ask{{kind: l.kind}, {over: true}}
 	}
 	l.answer.Aliases, l.answer.Canonical, l.negated, l.err = nil, "", false, nil
 	for i := range l.asks {
@@ -228,9 +234,9 @@ func (l *Lookup) settle(now time.Duration) {
 			l.answer.Records, v4 = append(l.answer.Records, v4[0]), v4[1:]
 		}
 	}
-	l.answer.Services = order(l.asks[0].services)
+	l.answer.Services, l.answer.Texts = order(l.asks[0].services), l.asks[0].texts
 	switch {
-	case len(l.answer.Records)+len(l.answer.Services) > 0:
+	case len(l.answer.Records)+len(l.answer.Services)+len(l.answer.Texts) > 0:
 		l.end(nil)
 	case l.at+1 < len(l.candidates) && (l.negated || l.err == nil):
 		l.at++

@@ -282,7 +282,16 @@ func FuzzIn(f *testing.F) {
 	q, _ := l.Out()
 	f.Add(reply(f, q.Bytes, nil, "w.example. CNAME x.example. 5", "x.example. A 192.0.2.7 60"), false)
 	f.Add(reply(f, q.Bytes, func(m *dnsmessage.Message) { m.Header.Truncated = true }), true)
+	texts := NewTexts(config(one), "w.example", counting(), 0)
+	q, _ = texts.Out()
+	f.Add(reply(f, q.Bytes, text("w.example.", 60, "a=", "b")), false)
 	f.Fuzz(func(t *testing.T, b []byte, tcp bool) {
+		of := NewTexts(config(one), "w.example", counting(), 0)
+		of.Out()
+		of.In(one, tcp, b, 0)
+		if a, _, _ := of.Done(); len(a.Texts) > recordsMax {
+			t.Fatalf("%d texts", len(a.Texts))
+		}
 		l := NewLookup(config(one), "w.example", counting(), 0)
 		l.Out()
 		l.Out()

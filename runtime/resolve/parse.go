@@ -80,6 +80,7 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 	aliases := map[string]pointer{}
 	addresses := map[string][]Record{}
 	services := map[string][]Service{}
+	texts := map[string][]string{}
 	for range recordsMax {
 		h, err := p.AnswerHeader()
 		if err == dnsmessage.ErrSectionDone {
@@ -108,6 +109,11 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 				services[owner] = append(services[owner], Service{target, r.Port, r.Priority, r.Weight, ttl})
 			}
 			err = wrong
+		case h.Type == a.kind && a.kind == dnsmessage.TypeTXT:
+			r, wrong := p.TXTResource()
+			if err = wrong; err == nil {
+				texts[owner] = append(texts[owner], strings.Join(r.TXT, ""))
+			}
 		case h.Type == a.kind:
 			r, wrong := p.AAAAResource()
 			if err = wrong; err == nil {
@@ -122,7 +128,7 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 	}
 	name := canonical(l.candidates[l.at])
 	var chain []Alias
-	for len(addresses[name])+len(services[name]) == 0 && aliases[name].to != "" {
+	for len(addresses[name])+len(services[name])+len(texts[name]) == 0 && aliases[name].to != "" {
 		next := aliases[name]
 		if chain = append(chain, Alias{name, next.to, next.ttl}); len(chain) > ChainMax {
 			return false // a circle, or as good as one
@@ -130,8 +136,8 @@ func (l *Lookup) take(a *ask, p *dnsmessage.Parser) bool {
 		name = next.to
 	}
 	a.records = addresses[name][:min(len(addresses[name]), AddressesMax)]
-	a.services = services[name]
-	if len(a.records)+len(a.services) > 0 || l.answer.Canonical == "" {
+	a.services, a.texts = services[name], texts[name]
+	if len(a.records)+len(a.services)+len(a.texts) > 0 || l.answer.Canonical == "" {
 		l.answer.Canonical, l.answer.Aliases = name, chain
 	}
 	return true

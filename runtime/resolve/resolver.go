@@ -42,6 +42,11 @@ func (r *Resolver) Services(ctx context.Context, name string) (Answer, error) {
 	return r.drive(ctx, NewServices(&r.Config, name, randomID, 0))
 }
 
+// Texts asks for the texts of a name: TXT records.
+func (r *Resolver) Texts(ctx context.Context, name string) (Answer, error) {
+	return r.drive(ctx, NewTexts(&r.Config, name, randomID, 0))
+}
+
 // drive carries out a lookup that began now.
 func (r *Resolver) drive(ctx context.Context, l *Lookup) (Answer, error) {
 	var sockets sync.WaitGroup

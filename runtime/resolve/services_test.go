@@ -95,3 +95,50 @@ func TestServicesAskTheNextServer(t *testing.T) {
 		t.Errorf("got %+v, %v, done %v", a, err, done)
 	}
 }
+
+// text is a TXT record of some parts, to be added to a reply.
+func text(name string, ttl uint32, parts ...string) func(*dnsmessage.Message) {
+	return func(m *dnsmessage.Message) {
+		m.Answers = append(m.Answers, dnsmessage.Resource{
+			Header: dnsmessage.ResourceHeader{Name: dnsmessage.MustNewName(name), Class: dnsmessage.ClassINET, TTL: ttl},
+			Body:   &dnsmessage.TXTResource{TXT: parts},
+		})
+	}
+}
+
+// A server's answer to a question for texts, and its outcome.
+func TestTexts(t *testing.T) {
+	const name = "cluster.example."
+	for _, test := range []struct {
+		why     string
+		change  func(*dnsmessage.Message)
+		records []string
+		want    string
+	}{
+		{"one record of two parts", text(name, 60, "authSource=", "admin"), nil, `["authSource=admin"]`},
+		{"two records", all(text(name, 60, "a"), text(name, 60, "b")), nil, `["a" "b"]`},
+		{"an alias", text("other.example.", 60, "a"), []string{name + " CNAME other.example. 5"}, `["a"]`},
+		{"the text of another owner", text("evil.example.", 60, "a"), nil, "error: no such name, or it has no address"},
+		{"no records", nil, nil, "error: no such name, or it has no address"},
+		{"no such name", code(dnsmessage.RCodeNameError), nil, "error: no such name, or it has no address"},
+		{"a failure", code(dnsmessage.RCodeServerFailure), nil, "error: the server answers ServerFailure"},
+		{"an address instead", nil, []string{name + " A 192.0.2.7 60"}, "error: no such name, or it has no address"},
+	} {
+		l := NewTexts(config(one), name, counting(), 0)
+		for range 20 {
+			q, ok := l.Out()
+			if !ok {
+				break
+			}
+			l.In(one, false, reply(t, q.Bytes, test.change, test.records...), 0)
+		}
+		a, err, done := l.Done()
+		got := shown(a, err)
+		if err == nil {
+			got = fmt.Sprintf("%q", a.Texts)
+		}
+		if !done || got != test.want {
+			t.Errorf("%s: got %s (done %v), want %s", test.why, got, done, test.want)
+		}
+	}
+}

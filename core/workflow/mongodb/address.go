@@ -16,6 +16,16 @@ func Schemes() request.Schemes {
 	return request.Schemes{Plain: "mongodb", Port: 27017, User: true, Path: true}
 }
 
+// services are the URLs whose host's SRV records name the servers.
+func services() request.Schemes {
+	return request.Schemes{Plain: "mongodb+srv", Port: 27017, User: true, Path: true}
+}
+
+const (
+	serviceScheme = "mongodb+srv://"
+	serviceParts  = 3 // that its name has at least: the servers' names end with all but the first
+)
+
 // ByCertificate is the mechanism of users whom the certificate of TLS proves, and External the database that knows
 // them.
 const (
@@ -42,17 +52,24 @@ func address(fn string, v starlark.Value) (m request.MongoDB, err error) {
 	wrong := func(what, remedy string) error {
 		return language.Faultf("%s: the URL %s", fn, what).In("url").Do("%s", remedy)
 	}
+	schemes, service := Schemes(), strings.HasPrefix(text, serviceScheme)
 	switch {
-	case strings.HasPrefix(text, "mongodb+srv://"):
-		return m, wrong("is of mongodb+srv, whose names are looked up in another way: not as yet", "write mongodb://host/shop?tls=true with the primary's name, as its SRV record has it")
 	case strings.Contains(host, ","):
-		return m, wrong("has several hosts: not as yet", "name the set's primary alone")
+		return m, wrong("has several hosts: not as yet", "name the set's primary alone, or write mongodb+srv:// with the name whose SRV records have them")
+	case service && strings.Contains(host, ":"):
+		return m, wrong("has a port, and SRV records have those of its servers", "take the port out, or write mongodb://")
+	case service && strings.Count(strings.Trim(host, "."), ".") < serviceParts-1:
+		return m, wrong("has a name of fewer than three parts", "write mongodb+srv://cluster.example.org/shop")
+	case service:
+		schemes = services()
 	}
-	t, err := Schemes().Read(fn, starlark.String(text))
+	t, err := schemes.Read(fn, starlark.String(text))
 	if err != nil {
 		return m, err
 	}
-	m = request.MongoDB{Target: t, User: t.User, Password: t.Password}
+	t.Host = strings.TrimSuffix(t.Host, ".")
+	m = request.MongoDB{Target: t, User: t.User, Password: t.Password, Service: service}
+	t.Secure = service // unless tls=false
 	if t.User, t.Password = "", ""; m.User == "" && m.Password != "" {
 		return m, wrong("has a password and no user", "write mongodb.client(\"mongodb://app@host/shop\", password = secret(\"mongodb\"))")
 	}
@@ -132,7 +149,7 @@ func Complete(fn string, m *request.MongoDB) error {
 		m.Mechanism = mechanisms()[0]
 	}
 	if m.Source == "" {
-		m.Source = path // as MongoDB's URLs have it
+		m.Source, m.Assumed = path, true // as MongoDB's URLs have it
 	}
 	return nil
 }

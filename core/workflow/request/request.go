@@ -515,7 +515,9 @@ type MongoDB struct {
 	Target         *Target // its path is the database
 	User, Password string  // empty: none
 	Source         string  // the database that knows the user
-	Mechanism      string  // "scram-sha-256", "scram-sha-1"; empty: none
+	Mechanism      string  // "scram-sha-256", "scram-sha-1", "mongodb-x509"; empty: none
+	Service        bool    // SRV records of the target's host name the servers
+	Assumed        bool    // nothing names Source: the TXT record of a service may
 	Secure         SQLSecure
 	Verb           MongoDBVerb
 	Command        string // in extended JSON, with "$db". Its texts may have placeholders

@@ -90,7 +90,10 @@ func (t *Target) URL() string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	out := t.Scheme + "://" + host + ":" + strconv.Itoa(int(t.Port))
+	out := t.Scheme + "://" + host
+	if !strings.HasSuffix(t.Scheme, "+srv") { // else SRV records have the ports
+		out += ":" + strconv.Itoa(int(t.Port))
+	}
 	if t.Path != "" {
 		out += "/" + t.Path
 	}

@@ -49,9 +49,15 @@ type Host struct {
 	shared    int   // connections that all users share, of a host of exchanges; 0: each user has its own
 	pool      *pool // of all users, if they share one
 
-	looking    bool     // a look-up of its name runs
-	waiting    []ticket // slots that wait for that look-up
+	sought
 	handshakes hostHandshakes
+}
+
+// sought is how a host's addresses are found.
+type sought struct {
+	looking bool     // a look-up of its name runs
+	waiting []ticket // slots that wait for that look-up
+	service *service // nil: the name has addresses
 }
 
 func NewHost(c *http1.Call, w *workflow.Workflow) *Host {

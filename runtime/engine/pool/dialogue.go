@@ -42,6 +42,9 @@ type TalkHost struct {
 	// Shared is how many connections all users share; 0: each has its own. It is a part of what they
 	// asked for: the key tells it.
 	Shared int
+	// Service is that whose SRV records have the host's servers, as "mongodb"; empty: the host is a server. A server whose
+	// greeting fails with http1.KindMoved is none that serves, and the next one is tried.
+	Service string
 	// Branches says that dialogues move data over second connections, which take up the TLS session.
 	Branches bool
 }
@@ -60,6 +63,9 @@ const (
 // NewTalkHost returns the destination of exchanges, where a call goes.
 func NewTalkHost(c *http1.Call, t TalkHost) *Host {
 	h := &Host{Key: t.Key, Name: c.Host, port: c.Port, Authority: authorityOf(c), Secure: t.Secure, offer: t.Offer, tls: t.TLS, resume: t.Resume, shared: t.Shared, version: versionTalk}
+	if t.Service != "" {
+		h.service = &service{name: t.Service}
+	}
 	switch {
 	case t.Over == OverTrunk:
 		h.version = versionTrunk

@@ -2,13 +2,18 @@ package pool
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"hyperscale/core/node"
 	"hyperscale/core/workflow/request"
+	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/resolve"
 )
 
@@ -36,10 +41,25 @@ func NewNames(o *request.Options) *Names {
 	return d
 }
 
-// Lookup returns the addresses for connections to a host, and how long they are valid; 0: for
-// the whole run.
-func (d *Names) Lookup(ctx context.Context, h *Host) ([]netip.AddrPort, time.Duration, error) {
-	name, port := h.Name, h.port
+// Found is what a look-up of a host found.
+type Found struct {
+	Addrs   []netip.AddrPort
+	TTL     time.Duration // how long they are valid; 0: for the whole run
+	targets []string      // of a service: whose address each is
+	text    string        // of a service: what its TXT record says
+}
+
+// Lookup finds the addresses for connections to a host.
+func (d *Names) Lookup(ctx context.Context, h *Host) (f Found, err error) {
+	if h.service != nil {
+		return d.serve(ctx, h.service.name, h.Name)
+	}
+	f.Addrs, f.TTL, err = d.lookup(ctx, h.Name, h.port)
+	return f, err
+}
+
+// lookup finds the addresses of a name.
+func (d *Names) lookup(ctx context.Context, name string, port uint16) ([]netip.AddrPort, time.Duration, error) {
 	if d.Proxy != nil {
 		name, port = d.Proxy.Host, d.Proxy.Port
 	}
@@ -87,10 +107,102 @@ func (d *dialer) first(h *Host) int {
 	return h.Good % len(h.Addrs)
 }
 
+// Has takes what a look-up found. The connections of before go on.
+func (h *Host) Has(f Found) {
+	h.Addrs, h.Ttl, h.Good = f.Addrs, f.TTL, 0
+	if h.service != nil {
+		h.service.targets, h.service.text = f.targets, f.text
+		h.service.configs = make([]*tls.Config, len(f.targets))
+	}
+}
+
 // ResolvedAt notes how long an answer is valid.
 func (h *Host) ResolvedAt(now int64) {
 	h.expires = 0
 	if h.Ttl > 0 {
 		h.expires = now + int64(h.Ttl)
 	}
+}
+
+// service is what a host is whose servers SRV records name.
+type service struct {
+	name    string
+	targets []string      // by address
+	text    string        // of its TXT record; empty: it has none
+	configs []*tls.Config // by address; nil: it is not made yet
+}
+
+// tells tells a greeting what the TXT record says, if it hears that. Nil: the host is no service.
+func (s *service) tells(g codec.Greeting) error {
+	if of, is := g.(codec.Told); is && s != nil {
+		return of.Tell(s.text)
+	}
+	return nil
+}
+
+// config returns the TLS options of connections to an address: its certificate is that of its own name, unless the file
+// names another one.
+func (s *service) config(common *tls.Config, host string, address int) *tls.Config {
+	if common.ServerName != host {
+		return common
+	}
+	if s.configs[address] == nil {
+		s.configs[address] = common.Clone()
+		s.configs[address].ServerName = s.targets[address]
+	}
+	return s.configs[address]
+}
+
+// parentParts is how many parts a name has at least whose parent domain is no public one.
+const parentParts = 3
+
+// serve finds the servers of a service by its SRV records, and what its TXT record says of them. A server whose name does
+// not end with the host's parent domain is a stranger.
+func (d *Names) serve(ctx context.Context, name, host string) (f Found, err error) {
+	asks := d.own
+	if asks == nil {
+		asks = resolve.NewResolver()
+	}
+	record := fmt.Sprintf("_%s._tcp.%s", name, host)
+	answer, err := asks.Services(ctx, record+".") // no search: the name is whole
+	if err != nil {
+		return f, fmt.Errorf("resolve the SRV record %q: %w", record, err)
+	}
+	ttl := answer.TTL()
+	_, parent, _ := strings.Cut(host, ".")
+	for _, s := range answer.Services {
+		if strings.Count(host, ".") < parentParts-1 || !strings.HasSuffix(strings.ToLower(s.Target), "."+strings.ToLower(parent)) {
+			return f, &http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("the SRV record %s names %s, which is not below %s: another one may have written it", record, s.Target, parent)}
+		}
+		all, least, err := d.lookup(ctx, s.Target, s.Port)
+		if err != nil {
+			return f, err
+		}
+		for _, a := range all[:min(len(all), addrsMax-len(f.Addrs))] {
+			f.Addrs, f.targets = append(f.Addrs, a), append(f.targets, s.Target)
+		}
+		if d.dns.Answer && least > 0 {
+			ttl = min(ttl, least)
+		}
+	}
+	if f.TTL = d.dns.TTL; d.dns.Answer {
+		f.TTL = ttl
+	}
+	f.text, err = told(ctx, asks, host)
+	return f, err
+}
+
+// told returns what the TXT record of a service says.
+func told(ctx context.Context, asks *resolve.Resolver, host string) (string, error) {
+	answer, err := asks.Texts(ctx, host+".")
+	var none *net.DNSError
+	switch {
+	case errors.As(err, &none) && none.IsNotFound:
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("resolve the TXT record %q: %w", host, err)
+	case len(answer.Texts) > 1:
+		return "", &http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("%s has %d TXT records, and a service has one", host, len(answer.Texts))}
+	}
+	return answer.Texts[0], nil
 }

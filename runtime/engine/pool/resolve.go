@@ -2,12 +2,11 @@ package pool
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"sync"
-	"time"
 
 	"hyperscale/runtime/epoll"
+	"hyperscale/runtime/protocol/http1"
 )
 
 const (
@@ -30,10 +29,9 @@ type resolver struct {
 }
 
 type found struct {
-	host  *Host
-	addrs []netip.AddrPort
-	ttl   time.Duration
-	err   error
+	host *Host
+	Found
+	err error
 }
 
 func (r *resolver) Open(ctx context.Context, p *epoll.Poller, n *Names) {
@@ -56,9 +54,9 @@ func (r *resolver) lookUp(h *Host) {
 	}
 	r.running++
 	r.group.Go(func() {
-		addrs, ttl, err := r.names.Lookup(r.ctx, h)
+		f, err := r.names.Lookup(r.ctx, h)
 		r.mu.Lock()
-		r.done = append(r.done, found{h, addrs, ttl, err})
+		r.done = append(r.done, found{h, f, err})
 		r.mu.Unlock()
 		_ = r.poller.Wake() // it cannot fail while the poller is open
 	})
@@ -96,7 +94,7 @@ func (d *dialer) resolved() {
 		waiting := f.host.waiting
 		f.host.looking, f.host.waiting = false, nil
 		if f.err == nil { // else existing connections continue with the old addresses
-			f.host.Addrs, f.host.Ttl, f.host.Good = f.addrs, f.ttl, 0
+			f.host.Has(f.Found)
 			f.host.ResolvedAt(d.Clock.Now)
 		}
 		for _, t := range waiting {
@@ -110,4 +108,20 @@ func (d *dialer) resolved() {
 			}
 		}
 	}
+}
+
+// elsewhere tries the next address of a service whose server says in its greeting that another one serves. False: it was
+// the last, or the error is another.
+func (d *dialer) elsewhere(at int32, err error) bool {
+	c := d.Sockets.Conns.At(at)
+	index := c.slot
+	n := d.Slots.At(index)
+	if c.host.service == nil || !c.greets() || http1.KindOf(err) != http1.KindMoved || n.untried() <= 1 {
+		return false
+	}
+	d.Sockets.HangUp(at)
+	n.Conn = None
+	n.tried++
+	d.dial(index)
+	return true
 }

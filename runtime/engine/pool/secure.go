@@ -205,14 +205,18 @@ func (a *handshakes) config(c *conn) *tls.Config {
 			h.config.ServerName = c.host.Name
 		}
 	}
+	config := h.config
+	if s := c.host.service; s != nil {
+		config = s.config(h.config, c.host.Name, a.Slots.At(c.slot).address())
+	}
 	resume := a.workflow.HTTP.TLS.Resume
 	if c.host.tls != nil {
 		resume = c.host.resume
 	}
 	if resume {
-		return a.resuming(c.vu, c.host, h.config)
+		return a.resuming(c.vu, c.host, config)
 	}
-	return h.config
+	return config
 }
 
 // goOnSoon makes a handshake continue after others had their turn.

@@ -36,6 +36,10 @@ func (y *talks) begin(at int32) {
 		d.upgrade = o.Upgrade
 		y.upgrade(at)
 	case o.Greeting != nil:
+		if err := c.host.service.tells(o.Greeting); err != nil {
+			y.Slots.Breaks(c.slot, err)
+			return
+		}
 		d.rounds, d.head = codec.NewRounds(o.Greeting)
 		if y.land(at) {
 			y.flush(at)
@@ -358,6 +362,7 @@ func (y *talks) wrong(at int32, err error) {
 	case y.whole(c):
 		c.talk.state |= talkExtra
 		y.complete(c.slot)
+	case y.Dialer.elsewhere(at, err):
 	default:
 		y.fail(c.slot, err)
 	}

@@ -65,7 +65,7 @@ func (p *Plan) mongoDB(r *request.Request, w *workflow.Workflow, memory *Memory)
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("mongodb %s %v %q %q %q %s %s %d", to.Target.URL(), to.Target.Secure, to.User, to.Password, to.Source, to.Mechanism, to.Secure.Key, to.Target.Connections)
+	key := fmt.Sprintf("mongodb %s %v %q %q %q %v %s %s %d", to.Target.URL(), to.Target.Secure, to.User, to.Password, to.Source, to.Assumed, to.Mechanism, to.Secure.Key, to.Target.Connections)
 	s, err := memory.mongoServer(key, to, w)
 	if err != nil {
 		return err
@@ -79,6 +79,9 @@ func (p *Plan) mongoDB(r *request.Request, w *workflow.Workflow, memory *Memory)
 	}
 	p.verb, p.coded = &document{of: s, operation: operation}, true
 	p.Host = pool.TalkHost{Key: key, Secure: to.Target.Secure, TLS: s.tls, Resume: s.resume, Shared: int(to.Target.Connections)}
+	if to.Service {
+		p.Host.Service = "mongodb"
+	}
 	p.Shown = http1.Call{Method: r.Method, Scheme: to.Target.Scheme, Host: to.Target.Host, Port: to.Target.Port, Path: "/" + to.Target.Path}
 	return nil
 }
@@ -101,7 +104,7 @@ func (m *Memory) mongoServer(key string, to *request.MongoDB, w *workflow.Workfl
 	}
 	s = &mongoServer{begins: mongodb.New(mongodb.Config{
 		Mechanism: mongodb.MechanismOf(to.Mechanism),
-		User:      to.User, Password: to.Password, Source: to.Source, AnswerMax: w.HTTP.MaxBody, Pool: &m.documents, Keys: &m.keys,
+		User:      to.User, Password: to.Password, Source: to.Source, Assumed: to.Assumed, AnswerMax: w.HTTP.MaxBody, Pool: &m.documents, Keys: &m.keys,
 	})}
 	var err error
 	if s.tls, s.resume, err = securing(&to.Secure, &w.HTTP.TLS); err != nil {

@@ -34,6 +34,10 @@ type Securer interface {
 	Secured(dst, binding []byte) []byte
 }
 
+// Told is a greeting that hears what the TXT record of its service says, before Begin. Empty: there is none. An error is
+// *http1.Error with a kind.
+type Told interface{ Tell(text string) error }
+
 // Dropped is a greeting that hears when its connection ends before there is a dialogue.
 type Dropped interface{ Drop() }
 

@@ -7,6 +7,7 @@ import (
 
 	"hyperscale/core/workflow/bson"
 	"hyperscale/runtime/protocol/codec"
+	"hyperscale/runtime/protocol/http1"
 	"hyperscale/runtime/protocol/mongodb"
 )
 
@@ -152,6 +153,25 @@ func FuzzFeed(f *testing.F) {
 		}
 		if pieces, one := play(int(cut)+1), play(1); pieces != one {
 			t.Errorf("in pieces:\n%s\none by one:\n%s", pieces, one)
+		}
+	})
+}
+
+// Whatever a TXT record says, a greeting begins with hello, or an error says what is wrong.
+func FuzzTell(f *testing.F) {
+	f.Add("authSource=admin&replicaSet=rs0")
+	f.Add("loadBalanced=true")
+	f.Add("a=%zz&&=")
+	f.Fuzz(func(t *testing.T, text string) {
+		g := mongodb.New(mongodb.Config{}).Greet(mongodb.Random{})
+		if err := g.Tell(text); err != nil {
+			if http1.KindOf(err) != http1.KindDNS || len(err.Error()) > 400 {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if b := g.Begin(nil); bson.Check(b[21:]) != nil {
+			t.Fatalf("%q: no BSON: %q", text, b)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"hyperscale/core/workflow/bson"
@@ -27,6 +28,14 @@ type Greeting struct {
 	scram    *scram.Client
 	works    bool // the password is being salted
 	said     Server
+	told     serviceText
+}
+
+// serviceText is what the TXT record of a service says.
+type serviceText struct {
+	source   string // the database that knows users; empty: it names none
+	set      string // of replicas; empty: any
+	balanced bool   // a load balancer stands before the servers
 }
 
 // Server is what a server tells of itself.
@@ -38,6 +47,7 @@ type Server struct {
 	Set         string // of replicas; empty: none
 	Primary     string // of the set, if it says so
 	Router      bool   // mongos
+	Balanced    bool   // it stands behind a load balancer
 }
 
 // turn is what the server answers next.
@@ -54,6 +64,7 @@ const (
 var (
 	_ codec.Greeting = (*Greeting)(nil)
 	_ codec.Worker   = (*Greeting)(nil)
+	_ codec.Told     = (*Greeting)(nil)
 )
 
 // Greet begins a connection.
@@ -68,19 +79,67 @@ func (g *Greeting) Means() string { return strings.ToLower(g.protocol.config.Mec
 // Server is what the server tells of itself.
 func (g *Greeting) Server() Server { return g.said }
 
-// hello asks a server what it is.
-var hello = func() []byte {
-	const text = `{"hello": 1, "helloOk": true, "client": {"application": {"name": "hyperscale"}, "driver": {"name": "hyperscale", "version": "1"}, "os": {"type": "linux"}}, "$db": "admin"}`
+// Tell implements codec.Told: of a connection string's options a TXT record has three.
+func (g *Greeting) Tell(text string) error {
+	wrong := func(format string, values ...any) error {
+		return &http1.Error{Kind: http1.KindDNS, Detail: "the TXT record of the service " + fmt.Sprintf(format, values...)}
+	}
+	if text == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(text, "&") {
+		name, escaped, _ := strings.Cut(one, "=")
+		value, err := url.QueryUnescape(escaped)
+		if err != nil || value == "" {
+			return wrong("has the option %.40q without a value that can be read", name)
+		}
+		switch strings.ToLower(name) {
+		case "authsource":
+			g.told.source = value
+		case "replicaset":
+			g.told.set = value
+		case "loadbalanced":
+			if g.told.balanced = value == "true"; !g.told.balanced && value != "false" {
+				return wrong("has loadBalanced=%.20s, which is neither true nor false", value)
+			}
+		default:
+			return wrong("has the option %.40q: authSource, replicaSet and loadBalanced may stand there", name)
+		}
+	}
+	if g.told.balanced && g.told.set != "" {
+		return wrong("has loadBalanced=true and replicaSet, of which a service has one")
+	}
+	return nil
+}
+
+// source is the database that knows the user.
+func (g *Greeting) source() string {
+	if c := &g.protocol.config; g.told.source == "" || !c.Assumed || c.Mechanism == X509 {
+		return c.Source
+	}
+	return g.told.source
+}
+
+// hello asks a server what it is, and balancedHello one behind a load balancer.
+var hello, balancedHello = asksHello(""), asksHello(`"loadBalanced": true, `)
+
+func asksHello(more string) []byte {
+	text := `{"hello": 1, "helloOk": true, ` + more + `"client": {"application": {"name": "hyperscale"}, "driver": {"name": "hyperscale", "version": "1"}, "os": {"type": "linux"}}, "$db": "admin"}`
 	t, err := bson.Compile(text, nil)
 	if err != nil {
 		panic(err) // it is above
 	}
 	b, _ := t.Append(nil, nil) // it has no values
 	return b
-}()
+}
 
 // Begin appends what the client says first.
-func (g *Greeting) Begin(dst []byte) []byte { return g.asks(dst, hello) }
+func (g *Greeting) Begin(dst []byte) []byte {
+	if g.told.balanced {
+		return g.asks(dst, balancedHello)
+	}
+	return g.asks(dst, hello)
+}
 
 func (g *Greeting) asks(dst, body []byte) []byte {
 	g.number++
@@ -132,6 +191,10 @@ func (g *Greeting) meets(dst, body []byte, used int, a *answer) ([]byte, int, co
 	switch c := &g.protocol.config; {
 	case g.said.WireVersion < wireLeast:
 		return dst, used, nil, breach("the server speaks version %d of the wire: it is older than MongoDB 3.6, whose is %d", g.said.WireVersion, wireLeast)
+	case g.told.set != "" && g.said.Set != g.told.set:
+		return dst, used, nil, &http1.Error{Kind: http1.KindMoved, Detail: fmt.Sprintf("the server is of the set %.60q, and the TXT record of its service names %.60q", g.said.Set, g.told.set)}
+	case g.told.balanced && !g.said.Balanced:
+		return dst, used, nil, breach("the TXT record of the service has loadBalanced=true, and the server names no serviceId: no load balancer stands before it")
 	case !g.said.Writable && g.said.Set != "":
 		detail := fmt.Sprintf("the server is not the primary of the set %.60q", g.said.Set)
 		if g.said.Primary != "" {
@@ -182,7 +245,7 @@ func (g *Greeting) sasl(name string, payload []byte, conversation int64) []byte 
 	b = append(append(b, byte(bson.Binary)), "payload\x00"...)
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(payload))), 0)
 	b = append(b, payload...)
-	b = append(appendTextField(b, "$db", []byte(g.protocol.config.Source)), 0)
+	b = append(appendTextField(b, "$db", []byte(g.source())), 0)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)))
 	return b
 }
@@ -230,7 +293,7 @@ func (g *Greeting) refused(a *answer) error {
 	if c.Mechanism == X509 {
 		return refusal("%s refuses the user of the certificate: %s: create the user of its subject in %s", c.Mechanism.name(), text, c.Source)
 	}
-	return refusal("%s refuses the user %q of the database %s: %s: a user of another database needs auth_source", c.Mechanism.name(), c.User, c.Source, text)
+	return refusal("%s refuses the user %q of the database %s: %s: a user of another database needs auth_source", c.Mechanism.name(), c.User, g.source(), text)
 }
 
 func (g *Greeting) begin() *Conn {
@@ -268,6 +331,8 @@ func readServer(b []byte) (s Server) {
 			s.Set = clip(e.Text())
 		case "primary":
 			s.Primary = clip(e.Text())
+		case "serviceId":
+			s.Balanced = true
 		case "msg":
 			s.Router = string(e.Text()) == "isdbgrid"
 		}

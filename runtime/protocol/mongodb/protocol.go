@@ -66,6 +66,7 @@ type Config struct {
 	Mechanism      Mechanism
 	User, Password string // of X509: the certificate's subject, or nothing, and no password
 	Source         string // the database that knows the user; empty: admin
+	Assumed        bool   // Source gives way to the one that a TXT record names
 	AnswerMax      int64  // bytes; 0: AnswerMaxDefault
 	// Pool and Keys have the memory of all connections that one goroutine serves. Nil: their own.
 	Pool *Pool

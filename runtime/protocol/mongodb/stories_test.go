@@ -23,7 +23,7 @@ import (
 // the bytes come at once or in pieces.
 //
 //	talk [limit=N] [hello={...}] [end=eof|reset] [unread]
-//	greet [user=NAME] [password=WORD] [sha1] [x509] [source=NAME] [end=eof|reset]
+//	greet [user=NAME] [password=WORD] [sha1] [x509] [source=NAME] [assumed] [told=TEXT] [end=eof|reset]
 //
 // A line with > queues an operation (find, batches NUMBER, write or run, and the command as JSON), or does "ping",
 // "leave". One with < is an answer to the last message; what stands before its document changes it: to=NUMBER, code=NUMBER,
@@ -59,6 +59,7 @@ type scene struct {
 	hello  string
 	end    error
 	unread bool
+	told   string
 	lines  []string
 }
 
@@ -72,6 +73,10 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 			s.hello = fmt.Sprintf(`{"isWritablePrimary": true, "maxWireVersion": 21, "maxMessageSizeBytes": %s, "ok": 1}`, value)
 		case "user":
 			s.config.User, s.config.Mechanism = value, mongodb.SCRAMSHA256
+		case "told":
+			s.told = value
+		case "assumed":
+			s.config.Assumed = true
 		case "x509":
 			s.config.Mechanism = mongodb.X509
 		case "sha1":
@@ -205,6 +210,9 @@ func (s *scene) talk(cut int) string {
 func (s *scene) greet(cut int) string {
 	var out heard
 	g := mongodb.New(s.config).Greet(mongodb.Random{})
+	if err := g.Tell(s.told); err != nil {
+		return short(err.Error())
+	}
 	r, first := codec.NewRounds(g)
 	out.shows(first)
 	for _, l := range s.lines {

@@ -372,6 +372,9 @@ func (f *pingFlags) mongoDB(target string) (address string, greets func(*ping.Co
 	if to.Target.Path == "" {
 		to.Target.Path = "admin"
 	}
+	if to.Service {
+		return "", nil, command.Usage("ping greets one server: write mongodb://host:port/?tls=true with a name that the SRV records of %s have", to.Target.Host)
+	}
 	if to.Mechanism == mongowords.ByCertificate {
 		return "", nil, command.Usage("ping has no certificate that proves a user: leave authMechanism out of the URL")
 	}

@@ -97,3 +97,23 @@ func reply(to []byte, answer string) []byte {
 	binary.LittleEndian.PutUint32(b, uint32(len(b)))
 	return b
 }
+
+// Hello answers the hello of each connection that a server takes, as relaxed extended JSON, and nothing else.
+func Hello(c net.Conn, answer string) {
+	for {
+		var head [16]byte
+		if _, err := io.ReadFull(c, head[:]); err != nil {
+			return
+		}
+		size := binary.LittleEndian.Uint32(head[:])
+		if size < 26 || size > messageMost {
+			return
+		}
+		if _, err := io.CopyN(io.Discard, c, int64(size)-int64(len(head))); err != nil {
+			return
+		}
+		if _, err := c.Write(reply(head[4:8], answer)); err != nil {
+			return
+		}
+	}
+}
