@@ -21,9 +21,7 @@ func All() []outputs.Kind {
 	return []outputs.Kind{
 		files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
 		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
-		relational.Timescale(), documents.Redis(), documents.MongoDB(), google.GCS(), google.BigQuery(), cosmos.Kind(),
 		relational.Timescale(), documents.Redis(), documents.MongoDB(), google.GCS(), google.BigQuery(), google.Bigtable(), cosmos.Kind(), snowflake.Kind(),
-		relational.Timescale(), documents.Redis(), documents.MongoDB(), google.GCS(), google.BigQuery(), google.Bigtable(), cosmos.Kind(),
 		push.Datadog(), push.NewRelic(), push.Honeycomb(), push.CloudWatch(), push.Lambda(), push.Timestream(), lines.Netdata(), push.Telegraf(),
 		broker.Kafka(),
 	}
