@@ -37,7 +37,7 @@ var team = base{
 	schema: teamSchema(),
 	lock:   "SELECT pg_advisory_xact_lock(7526752397670245752)",
 	bytes:  relational.Bytes,
-	// A team's runs go when somebody prunes them.
+	// A team's runs go when a command prunes them.
 	bound: func(*Store, *sql.Tx, string) error { return nil },
 }
 
