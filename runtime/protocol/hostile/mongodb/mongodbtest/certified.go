@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"time"
 
 	"hyperscale/core/workflow/bson"
 	"hyperscale/runtime/protocol/hostile/authority"
@@ -83,6 +84,24 @@ func (s *Server) certifies(c *tls.Conn, judge Judge) {
 			}
 		}
 	}
+}
+
+// answers reports whether a server of MongoDB answers hello there: another test may have taken the port.
+func answers(address string) bool {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = c.Close() }() // it is asked once
+	if err := c.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return false
+	}
+	if _, err := c.Write(reply(make([]byte, 4), `{"hello": 1, "$db": "admin"}`)); err != nil {
+		return false
+	}
+	var head [16]byte
+	_, err = io.ReadFull(c, head[:])
+	return err == nil && binary.LittleEndian.Uint32(head[12:]) == 2013
 }
 
 // reply is a message that answers another one.

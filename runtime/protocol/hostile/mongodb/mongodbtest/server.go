@@ -129,8 +129,8 @@ func (s *Server) run(path string, args []string) error {
 		if _, err := s.metrics(); err != nil {
 			continue
 		}
-		if c, err := net.Dial("tcp", s.plain); err == nil {
-			return c.Close()
+		if answers(s.plain) {
+			return nil
 		}
 	}
 	return fmt.Errorf("ferretdb does not answer at %s", s.plain)
