@@ -16,6 +16,7 @@ import (
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/resolve"
 	"hyperscale/runtime/transport"
+	"hyperscale/runtime/transport/echo"
 )
 
 // Stand is where a node stands among others.
@@ -24,6 +25,8 @@ type Stand struct {
 	Datacenter string
 	// Set is the configured set that the node is a member of: an echo tells it. Empty: none.
 	Set []node.Addr
+	// Leases are those of a gate or a manager: an echo tells them.
+	Leases echo.Leases
 }
 
 // Options describe a node's parts.

@@ -175,7 +175,7 @@ func (t *Transport) parse(from netip.AddrPort, b []byte) (node.Peer, node.Messag
 		return node.Peer{}, nil, errSealed
 	}
 	if echo.Is(b) {
-		answer, err := t.datagrams.reply(t.hello, t.config.Set, b)
+		answer, err := t.datagrams.reply(t.hello, &t.config, b)
 		if err == nil {
 			t.write(from, answer)
 			err = errEchoed
@@ -219,7 +219,7 @@ func (p *pace) takes(second int64, most int) bool {
 var errEchoed = errors.New("an echo")
 
 // reply is the answer to the question of an echo. What is of another cluster, or no question, gets none.
-func (d *datagrams) reply(self *message.Hello, set func() []node.Addr, b []byte) ([]byte, error) {
+func (d *datagrams) reply(self *message.Hello, c *Config, b []byte) ([]byte, error) {
 	of, nonce, err := echo.Question(b)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, message.ErrFrame)
@@ -232,9 +232,9 @@ func (d *datagrams) reply(self *message.Hello, set func() []node.Addr, b []byte)
 	if d.replier == nil && !d.echoed.takes(int64(now.Sub(d.begun)/time.Second), echoesMost) {
 		return nil, errEchoed
 	}
-	n := echo.Node{Awake: int64(now.Sub(d.begun)), Wall: now.UnixNano(), Role: self.Role, ID: self.Node}
-	if set != nil {
-		for _, member := range set() {
+	n := echo.Node{Awake: int64(now.Sub(d.begun)), Wall: now.UnixNano(), Role: self.Role, ID: self.Node, Leases: c.Leases}
+	if c.Set != nil {
+		for _, member := range c.Set() {
 			n.Set = append(n.Set, string(member))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"hyperscale/runtime/certs"
 	"hyperscale/runtime/resolve"
 	"hyperscale/runtime/seal"
+	"hyperscale/runtime/transport/echo"
 )
 
 // Sink receives what arrives; the loop implements it. Many goroutines call its methods, but for
@@ -66,6 +67,7 @@ type Config struct {
 	Limits      Limits             // zero: DefaultLimits
 	Datacenter  string             // of a manager or a worker
 	Set         func() []node.Addr // that the node is a member of, for echoes; nil: none. Called from any goroutine.
+	Leases      echo.Leases        // that the node has, for echoes
 	Keys        *seal.Ring         // nil: frames are not sealed
 	Certs       *certs.Store       // nil: streams do without TLS
 	Observe     func(node.Event)   // nil: no observer. Called from any goroutine.

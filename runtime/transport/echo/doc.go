@@ -8,7 +8,7 @@
 //	1 byte of magic, 1 byte of format, 1 byte of kind
 //	8 bytes of a digest of protocol version, cluster and environment
 //	8 bytes of a nonce
-//	in an answer: two clocks, the node's role, its name and its set
+//	in an answer: two clocks, the node's role, its name, its set, and 16 bytes of its two leases where they have room
 //	zeros, up to the size of the question
 //
 // Invariants:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 const (
@@ -15,6 +16,7 @@ const (
 	digestLength = 8
 	headLength   = 3 + digestLength + 8
 	bodyLength   = 8 + 8 + 1 // clocks and role
+	leasesLength = 8 + 8     // nanoseconds each
 )
 
 // Bounds of a question's size, in bytes before sealing. The least leaves room for an answer with the longest name.
@@ -40,6 +42,15 @@ type Node struct {
 	ID    string
 	Set   []string // the configured set that it is a member of; empty: none, or it has no room in this size
 	Cut   bool     // the set has no room in this size
+
+	Leases
+}
+
+// Leases are durations that a group must agree on. Zero: the node has none, its version does not tell it, or it has no room in this
+// size.
+type Leases struct {
+	Lease       time.Duration // of gates for jobs; managers count by it
+	SubjobLease time.Duration // of managers for subjobs
 }
 
 // ErrEcho marks bytes that are no echo.
@@ -78,7 +89,12 @@ func AppendAnswer(b []byte, of Scope, nonce uint64, size int, n *Node) []byte {
 	if len(n.Set) > setMax || len(b)-at+len(set) > size {
 		set = []byte{1, 0}
 	}
-	return padded(append(b, set...), at, size)
+	b = append(b, set...)
+	if len(b)-at+leasesLength <= size {
+		b = binary.BigEndian.AppendUint64(b, uint64(n.Lease))
+		b = binary.BigEndian.AppendUint64(b, uint64(n.SubjobLease))
+	}
+	return padded(b, at, size)
 }
 
 // Answer reads an answer.
@@ -106,8 +122,14 @@ func Answer(b []byte) (of Scope, nonce uint64, n Node, err error) {
 		}
 		n.Set = append(n.Set, member)
 	}
+	if len(b) >= leasesLength { // zeros are padding, of an older version
+		n.Lease, n.SubjobLease = lease(b), lease(b[8:])
+	}
 	return of, nonce, n, nil
 }
+
+// lease reads a duration; none is below zero.
+func lease(b []byte) time.Duration { return max(0, time.Duration(binary.BigEndian.Uint64(b))) }
 
 func appendHead(b []byte, kind byte, of Scope, nonce uint64) []byte {
 	b = append(b, magic, format, kind)

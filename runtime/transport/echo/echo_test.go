@@ -3,6 +3,7 @@ package echo
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -18,6 +19,7 @@ func TestAnswersReadBack(t *testing.T) {
 		n := Node{
 			Awake: rapid.Int64().Draw(t, "awake"), Wall: rapid.Int64().Draw(t, "wall"), Role: rapid.Byte().Draw(t, "role"),
 			ID: rapid.StringN(1, 128, 128).Draw(t, "id"), Set: rapid.SliceOfN(rapid.StringN(1, 64, 64), 1, 20).Draw(t, "set"),
+			Leases: Leases{time.Duration(rapid.Int64Min(1).Draw(t, "lease")), time.Duration(rapid.Int64Min(1).Draw(t, "subjob lease"))},
 		}
 		q := AppendQuestion(nil, of, nonce, size)
 		gotScope, gotNonce, err := Question(q)
@@ -29,6 +31,12 @@ func TestAnswersReadBack(t *testing.T) {
 		if err != nil || len(a) != size || gotNonce != nonce {
 			t.Fatalf("%d bytes, %d, %v: want %d bytes (ECHO-1), %d", len(a), gotNonce, err, size, nonce)
 		}
+		if got.Leases == (Leases{}) {
+			if least := headLength + bodyLength + 2 + len(n.ID) + 2; size-least >= leasesLength && got.Cut {
+				t.Fatalf("%d bytes have room for the leases", size)
+			}
+			got.Leases = n.Leases
+		}
 		if got.Cut {
 			got.Set, got.Cut = append(got.Set, n.Set...), false
 		}
@@ -36,6 +44,17 @@ func TestAnswersReadBack(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// An answer of a version without leases, which has padding there, has none.
+func TestOlderAnswersHaveNoLeases(t *testing.T) {
+	for _, size := range []int{SizeMin, SizeMax} {
+		n := Node{ID: "gate-1", Set: []string{"a:1", "b:2"}}
+		_, _, got, err := Answer(AppendAnswer(nil, Scope{1}, 7, size, &n))
+		if err != nil || got.Leases != (Leases{}) || len(got.Set) != 2 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
 }
 
 // FuzzEcho: each question that is taken has an answer of its size, whatever the node. What is read as an answer is one, and nothing is read as both.
@@ -56,6 +75,9 @@ func FuzzEcho(f *testing.F) {
 		_, _, n, answered := Answer(b)
 		if asked == nil && answered == nil {
 			t.Fatal("a question and an answer")
+		}
+		if n.Lease < 0 || n.SubjobLease < 0 {
+			t.Fatalf("leases %v", n.Leases)
 		}
 		if answered == nil && (len(n.ID) > 3*nameMax || len(n.Set) > setMax) {
 			t.Fatalf("%d bytes of a name, %d members", len(n.ID), len(n.Set))

@@ -37,6 +37,7 @@ type world struct {
 	machine *machine
 	peers   []node.Addr         // that run
 	told    []node.Addr         // the set that they tell
+	lease   time.Duration       // that they tell; zero: that of the node
 	peer    transport.Config    // of both
 	hook    func([]byte) []byte // sees what comes back from the first peer by UDP; nil: nothing is between. It drops by nil
 	clock   time.Time
@@ -163,6 +164,10 @@ func (w *world) examine() []Finding {
 			c.Self.ID = w.peer.Self.ID
 		}
 		c.Set = func() []node.Addr { return w.told }
+		c.Leases = echo.Leases{Lease: w.c.Lease, SubjobLease: w.c.SubjobLease}
+		if w.lease > 0 {
+			c.Leases.Lease = w.lease
+		}
 		t := transport.New(c, s)
 		t.Serve(deaf{w.t})
 		w.t.Cleanup(t.Kill)
@@ -237,7 +242,10 @@ func TestTheHealthyAreWell(t *testing.T) {
 			if code := worst(all); code != 0 {
 				t.Fatalf("exit code %d: %s", code, bad(all))
 			}
-			for _, check := range []string{"config", "files", "cpu", "memory", "kernel", "disk", "fsync", "listen", "name", "tcp", "handshake", "udp", "mtu", "set", "clock"} {
+			for _, check := range []string{"config", "files", "cpu", "memory", "kernel", "disk", "fsync", "listen", "name", "tcp", "handshake", "udp", "mtu", "set", "lease", "clock"} {
+				if check == "lease" && w.c.Role == node.RoleWorker {
+					continue // it has none
+				}
 				if !slices.ContainsFunc(all, func(f Finding) bool { return f.Check == check && f.State == isOK }) {
 					t.Errorf("no finding of %s", check)
 				}
@@ -271,6 +279,7 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 			w.peers = w.peers[:1]
 		}, isFail, "tcp", "connection refused", "start the node"},
 		"MTU of 1280":       {func(w *world) { w.hook = narrow }, isFail, "mtu", "datagrams of 1400 bytes do not come back", "raise the MTU"},
+		"another lease":     {func(w *world) { w.lease = 31 * time.Second }, isFail, "lease", "has --lease 31s, this node 30s", "the same --lease"},
 		"another set":       {func(w *world) { w.told = w.told[:2] }, isFail, "set", "is configured with", "the same --gates"},
 		"another cluster":   {func(w *world) { w.peer.Cluster = "staging" }, isFail, "handshake", `cluster is "staging"`, "--cluster"},
 		"another secret":    {func(w *world) { w.sealed() }, isFail, "handshake", "secret", "--cluster-secret"},
@@ -342,6 +351,26 @@ func TestALoneOwnerFits(t *testing.T) {
 	d.c.Gates = append(d.c.Gates, "127.0.0.2:7400")
 	if got := d.set(&peer{addr: "127.0.0.1:7400"}, &transport.Echo{Node: echo.Node{Role: uint8(node.RoleGate)}}); worst(got) != 2 {
 		t.Errorf("%+v: two gates, and one of them is alone", got)
+	}
+}
+
+// A manager compares both leases, and what a version does not tell is no fault.
+func TestLeasesOfManagers(t *testing.T) {
+	d := doctor{c: config.Default(node.RoleManager)}
+	for _, tt := range []struct {
+		theirs  echo.Leases
+		verdict int
+		lines   int
+	}{
+		{echo.Leases{Lease: d.c.Lease, SubjobLease: d.c.SubjobLease}, 0, 2},
+		{echo.Leases{Lease: d.c.Lease, SubjobLease: d.c.SubjobLease + 1}, 2, 2},
+		{echo.Leases{Lease: d.c.Lease + 1, SubjobLease: d.c.SubjobLease}, 2, 2},
+		{echo.Leases{Lease: d.c.Lease}, 0, 1},
+		{echo.Leases{}, 0, 0},
+	} {
+		if got := d.leases(&peer{addr: "a:1"}, &transport.Echo{Node: echo.Node{ID: "m", Leases: tt.theirs}}); worst(got) != tt.verdict || len(got) != tt.lines {
+			t.Errorf("%+v: %+v", tt.theirs, got)
+		}
 	}
 }
 

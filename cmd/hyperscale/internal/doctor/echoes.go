@@ -46,6 +46,7 @@ func (d *doctor) echoes(asker *transport.Asker, peers []*peer) {
 			small = whole // it has room for the set
 		}
 		p.found = append(p.found, d.set(p, &small)...)
+		p.found = append(p.found, d.leases(p, &small)...)
 		if best, err := d.sample(asker, p); err == nil {
 			first[p] = best
 		}
@@ -121,6 +122,24 @@ func (d *doctor) set(p *peer, e *transport.Echo) []Finding {
 		other = "none but itself"
 	}
 	return []Finding{fail(check, string(p.addr), "give both the same --"+key, "%s is configured with %s, this node with %s", e.ID, other, strings.Join(mine, ","))}
+}
+
+// leases compares the durations that a group must agree on: --lease of gates and managers, --subjob-lease of managers.
+func (d *doctor) leases(p *peer, e *transport.Echo) (all []Finding) {
+	const check = "lease"
+	for _, l := range []struct {
+		key          string
+		mine, theirs time.Duration
+	}{{"lease", d.c.Lease, e.Lease}, {"subjob-lease", d.c.SubjobLease, e.SubjobLease}} {
+		switch {
+		case l.mine == 0 || l.theirs == 0: // a role without it, or a version that does not tell it
+		case l.mine == l.theirs:
+			all = append(all, ok(check, string(p.addr), "the same --%s of %v", l.key, l.mine))
+		default:
+			all = append(all, fail(check, string(p.addr), "give both the same --"+l.key+", or the same --profile", "%s has --%s %v, this node %v", e.ID, l.key, l.theirs, l.mine))
+		}
+	}
+	return all
 }
 
 // sample is the quickest of several echoes.

@@ -22,6 +22,7 @@ import (
 	"hyperscale/runtime/exec"
 	"hyperscale/runtime/host"
 	"hyperscale/runtime/local"
+	"hyperscale/runtime/transport/echo"
 )
 
 func addresses(list []string) []node.Addr {
@@ -194,6 +195,6 @@ func hostOptions(c *config.Node, extra *nodeExtras) host.Options {
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
 		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
 		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
-		Stand: host.Stand{Datacenter: c.Datacenter, Set: ownSet(c)}, Certs: c.Certs(), Resolver: c.Resolver,
+		Stand: host.Stand{Datacenter: c.Datacenter, Set: ownSet(c), Leases: echo.Leases{Lease: c.Lease, SubjobLease: c.SubjobLease}}, Certs: c.Certs(), Resolver: c.Resolver,
 	}
 }
