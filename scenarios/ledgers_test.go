@@ -122,6 +122,7 @@ var unreported = map[string]string{
 	"swim.Names.shared":         "nil but in simulated worlds, whose members bound it",
 	"swim.table.index":          "the index of records",
 	"fences.Resting.list":       "fences remain until FenceAge; Sizes bounds them by FencesMax",
+	"queue.Crowd.within":        "the subjects of sources that hold places: Rests counts them with the sources",
 }
 
 // Each map and slice of a machine and its subjobs changes what Rests reports, or is in

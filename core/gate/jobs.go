@@ -7,6 +7,7 @@ import (
 	"hyperscale/core/gate/audience"
 	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/places"
+	"hyperscale/core/gate/queue"
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
@@ -28,7 +29,7 @@ type memory struct {
 type entry struct {
 	job.Job
 	waiting audience.Waiting
-	source  string // that holds a place of the queue with it; empty: none, or not known
+	holder  queue.Holder // that has a place of the queue with it; zero: none, or not known
 
 	dispatched node.Instant // by this gate, last; zero: by another one
 	here       bool         // this gate ended it, since its own start

@@ -55,8 +55,8 @@ func (m *scheduler) queueTimer(env node.Env) {
 }
 
 func (m *scheduler) leaveQueue(env node.Env, j *entry) {
-	m.crowd.Leave(j.source)
-	j.source = ""
+	m.crowd.Leave(j.holder)
+	j.holder = queue.Holder{}
 	m.pushMoved(env, m.queue.Leave(&j.Turn))
 }
 

@@ -11,7 +11,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	c := &m.config
 	tell("gate/jobs", len(m.jobs), c.JobsMax)
 	tell("gate/queue", m.queue.Len(), c.JobsMax)
-	tell("gate/sources", m.crowd.Len(), c.JobsMax)
+	tell("gate/sources", m.crowd.Len(), 2*c.JobsMax) // each job has a source, and a subject there
 	tell("gate/active", len(m.active), c.JobsMax)
 	m.history.Sizes(tell, c.JobsMax)
 	tell("gate/accepting", m.accepting, c.places(message.RankCritical))

@@ -33,7 +33,8 @@ func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		m.refuseForRoom(env, in.Stream, s.Request, message.CodeDraining, "gate "+string(env.Self().ID)+" takes no new jobs")
 		return
 	}
-	code, detail := m.room(env, in.From.Source, s.Rank, s.Size())
+	holder := queue.Holder{Source: in.From.Source, Subject: message.CallerOf(s.Key)}
+	code, detail := m.room(env, holder, s.Rank, s.Size())
 	if code != message.CodeNone {
 		env.Emit(event.ShedOf(s, in.From.Role, event.ShedFor(code), "submit", detail))
 	} else if code, detail = m.config.check(s); code == message.CodeNone {
@@ -48,7 +49,7 @@ func (m *desk) onSubmit(env node.Env, in *node.Input, s *message.JobSubmit) {
 		refuse(env, in.Stream, s.Request, code, detail)
 	case !m.circuitRefuses(env, a):
 		a.Digest = payload(s)
-		m.accept(env, s, in.From.Source, a)
+		m.accept(env, s, holder, a)
 	}
 }
 
@@ -114,7 +115,7 @@ func (m *desk) unknownPlace(env node.Env, what string) (message.Code, string) {
 }
 
 // room says whether the gate has room for one more job.
-func (m *desk) room(env node.Env, source string, rank message.Rank, size int) (message.Code, string) {
+func (m *desk) room(env node.Env, h queue.Holder, rank message.Rank, size int) (message.Code, string) {
 	if m.storeFailed {
 		reached(env, "gate/disk-full")
 		return message.CodeStoreFull, "the gate's disk refuses writes"
@@ -123,9 +124,10 @@ func (m *desk) room(env node.Env, source string, rank message.Rank, size int) (m
 	if n, most := m.queue.Len()+m.accepting, m.config.places(rank); n >= most {
 		reached(env, "gate/queue-full")
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs wait, the bound for jobs of %v importance is %d of gate.queue_max = %d", n, rank, most, m.config.QueueMax)
-	} else if held, share := m.crowd.Held(source), m.crowd.Share(source, most); held >= share {
-		reached(env, "gate/share-spent")
-		return message.CodeRateLimited, fmt.Sprintf("%d jobs of %s wait, %d are its share of the queue's %d places", held, source, share, most)
+	} else if no := m.spent(env, queue.Holder{Source: h.Source}, most); no != "" {
+		return message.CodeRateLimited, no
+	} else if no := m.spent(env, h, most); no != "" {
+		return message.CodeRateLimited, no
 	}
 	if m.specBytes+size > m.config.SpecBytesMax {
 		reached(env, "gate/programs-full")
@@ -143,6 +145,16 @@ func (m *desk) room(env node.Env, source string, rank message.Rank, size int) (m
 		return message.CodeQueueFull, fmt.Sprintf("%d jobs are not ended, the bound is gate.jobs_max = %d", len(m.jobs), m.config.JobsMax)
 	}
 	return message.CodeNone, ""
+}
+
+// spent says that a holder has its share of the queue's places; empty: it has room.
+func (m *desk) spent(env node.Env, h queue.Holder, places int) string {
+	held, share := m.crowd.Held(h), m.crowd.Share(h, places)
+	if held < share {
+		return ""
+	}
+	reached(env, "gate/share-spent")
+	return fmt.Sprintf("%d jobs of %v wait, %d are its share of the queue's %d places", held, h, share, places)
 }
 
 // places is how many jobs may wait when one of a rank is accepted. A flood of less important
@@ -190,7 +202,7 @@ func (m *base) archiveFull() string {
 
 // accept proposes the job's first record. The job stays PENDING until a majority has it.
 // Another submission of the same key waits together with the first.
-func (m *desk) accept(env node.Env, s *message.JobSubmit, source string, a *audience.Ask) {
+func (m *desk) accept(env node.Env, s *message.JobSubmit, holder queue.Holder, a *audience.Ask) {
 	m.number++
 	id := message.JobOf(s.Key)
 	kept := *s
@@ -203,8 +215,8 @@ func (m *desk) accept(env node.Env, s *message.JobSubmit, source string, a *audi
 		Times:    job.Times{Born: env.Now()},
 		Sequence: env.Self().Incarnation << 32,
 	}}
-	j.source = source
-	m.crowd.Enter(source)
+	j.holder = holder
+	m.crowd.Enter(holder)
 	j.waiting.Put([]*audience.Ask{a})
 	m.jobs[j.ID] = j
 	m.specBytes += j.SpecSize

@@ -5,6 +5,7 @@ package message
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,23 @@ type JobSubmit struct {
 	Count       uint32        `msg:"count"`     // of datacenters that the gate chooses; zero: one, or those that Datacenters names
 	Preferred   []string      `msg:"preferred"` // datacenters to choose first, if they have the cores
 	BestEffort  BestEffort    `msg:"best_effort"`
+}
+
+// callerPrefix begins the keys of the HTTP API's callers.
+const callerPrefix = "api/"
+
+// CallerKey is the key of a caller of the HTTP API: callers whose names differ share none.
+func CallerKey(caller, digest string) string { return callerPrefix + caller + "/" + digest }
+
+// CallerOf is the caller of the HTTP API whose key it is; empty: it is no such key. Any client can write one: it only takes
+// part of the client's own share.
+func CallerOf(key string) string {
+	rest, is := strings.CutPrefix(key, callerPrefix)
+	if !is {
+		return ""
+	}
+	caller, _, _ := strings.Cut(rest, "/")
+	return caller
 }
 
 // BestEffort lets a job end without its slowest datacenters. The zero value waits for all.

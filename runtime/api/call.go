@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hyperscale/core/node"
+	"hyperscale/runtime/api/frames"
 	"hyperscale/runtime/api/tokens"
 	"hyperscale/runtime/live"
 )
@@ -94,6 +95,9 @@ func (c *call) serve() {
 		err = c.enter(&c.server.load.requests)
 	}
 	defer c.release()
+	if err == nil && c.route.changes() && !c.route.open && c.route.other != frames.Type {
+		err = c.server.load.orders.send(c.who.Name, time.Now())
+	}
 	if err == nil {
 		err = c.route.do(c)
 	}

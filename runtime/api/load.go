@@ -4,16 +4,56 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"hyperscale/core/admission"
 )
 
 // shareOf is which part of a room one token has at most.
 const shareOf = 4
 
 // load counts what the server does now.
-type load struct{ requests, streams room }
+type load struct {
+	requests, streams room
+	orders, questions pace
+}
 
 // wait is how long a caller that finds no room waits.
 func (l *load) wait() time.Duration { return max(l.requests.wait(), l.streams.wait()) }
+
+// pace bounds what one token sends to the gates in a span. To them all tokens are one source: without this, one of them
+// would send what they take of all.
+type pace struct {
+	most int
+	what string
+	span time.Duration
+
+	mu    sync.Mutex
+	began time.Time      // of the span
+	sent  map[string]int // in it, by the token's name
+}
+
+// paceOf gives a token its part of what a gate takes of one source.
+func paceOf(o admission.Operation, what string) pace {
+	d := admission.Default()
+	return pace{most: d.Limits[o] / shareOf, what: what, span: d.Span, sent: map[string]int{}}
+}
+
+// send counts what a token sends, or returns a Fault: it has sent as much as it may in this span.
+func (p *pace) send(name string, now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := now.Sub(p.began); d < 0 || d >= p.span {
+		p.began = now
+		clear(p.sent)
+	}
+	if p.sent[name] >= p.most {
+		f := fault(http.StatusTooManyRequests, "token_pace", "the token %s has sent %d %s in %v, a token's bound: send fewer, or retry after the time given", name, p.most, p.what, p.span)
+		f.RetryAfterSeconds = max(1, seconds(p.began.Add(p.span).Sub(now)))
+		return f
+	}
+	p.sent[name]++
+	return nil
+}
 
 // room is a number of places, of which one token has a quarter at most.
 type room struct {

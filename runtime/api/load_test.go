@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"hyperscale/core/admission"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 )
@@ -286,4 +288,63 @@ func TestPagesOfOneJobAreBounded(t *testing.T) {
 		require.Contains(t, f.Error.Message, "close one of them")
 		require.NoError(t, w.Body.Close())
 	}
+}
+
+// TestTokensHavePaces: a token that floods sends no more than its bound to the gates, whatever it asks for, and costs
+// another one nothing.
+func TestTokensHavePaces(t *testing.T) {
+	s := start(t)
+	s.answer(message.KindJobCancel, func(node.Message) node.Message {
+		return &message.JobCancelAck{Request: anyRequest, Job: someJob, State: message.JobCancelling}
+	})
+	s.answer(message.KindJobQuery, func(node.Message) node.Message { return runs })
+	s.api.load.orders.most, s.api.load.questions.most = 2, 3
+	s.api.load.orders.span, s.api.load.questions.span = time.Hour, time.Hour
+	order := &message.JobCancel{Request: anyRequest, Job: someJob}
+	for range 2 {
+		r, _ := s.ask(node.RightOperate, order)
+		require.Equal(t, http.StatusOK, r.status, "%s", r.body)
+	}
+	had := len(s.gates.asked)
+	r, _ := s.ask(node.RightOperate, order)
+	require.Equal(t, http.StatusTooManyRequests, r.status)
+	require.Equal(t, "token_pace", r.fault(t).Code)
+	require.NotEmpty(t, r.header.Get("Retry-After"))
+	r = s.call(node.RightOperate, http.MethodDelete, "/v1/jobs/"+someJob.String(), "")
+	require.Equal(t, http.StatusTooManyRequests, r.status, "by any route")
+	require.Len(t, s.gates.asked, had, "the gates see nothing of it")
+	r = s.call(node.RightSubmit, http.MethodDelete, "/v1/jobs/"+someJob.String(), "")
+	require.Equal(t, http.StatusForbidden, r.status, "another token has its own")
+	for n, want := range []int{200, 200, 200, 429} {
+		r, _ := s.ask(node.RightOperate, &message.JobQuery{Request: anyRequest, Job: someJob})
+		require.Equal(t, want, r.status, "question %d", n)
+	}
+	r, _ = s.ask(node.RightView, &message.JobQuery{Request: anyRequest, Job: someJob})
+	require.Equal(t, http.StatusOK, r.status, "another token has its own")
+}
+
+// TestPacesReturn: within a span no token sends more than its bound, and in the next one it sends again.
+func TestPacesReturn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, now, sent := paceOf(admission.Submit, "orders"), time.Unix(1, 0), map[string]int{}
+		require.Equal(t, 125, p.most)
+		began := now
+		for range rapid.IntRange(1, 600).Draw(t, "calls") {
+			now = now.Add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 10 * time.Second}).Draw(t, "later"))
+			if now.Sub(began) >= p.span {
+				began = now
+				clear(sent)
+			}
+			name := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "token")
+			err := p.send(name, now)
+			require.Equal(t, sent[name] < p.most, err == nil)
+			if err == nil {
+				sent[name]++
+				continue
+			}
+			var f *Fault
+			require.ErrorAs(t, err, &f)
+			require.GreaterOrEqual(t, now.Add(time.Duration(f.RetryAfterSeconds)*time.Second).Sub(began), p.span, "the time that it gives is enough")
+		}
+	})
 }

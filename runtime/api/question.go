@@ -36,7 +36,13 @@ func (c *call) question() error {
 	if needs := message.Needs(m.Kind()); !c.who.Right.Has(needs) {
 		return fault(http.StatusForbidden, "forbidden", "%s needs the role %v, and %s is a %v: use a token of that role", message.Name(m.Kind()), needs, c.who.Name, c.who.Right)
 	}
-	ctx := c.r.Context()
+	ctx, paced := c.r.Context(), &c.server.load.orders
+	if c.quiet {
+		paced = &c.server.load.questions
+	}
+	if err := paced.send(c.who.Name, time.Now()); err != nil {
+		return err
+	}
 	switch m := m.(type) {
 	case *message.JobSubmit:
 		err = q.own(m)

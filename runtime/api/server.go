@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"hyperscale/core/admission"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/api/compile"
@@ -83,6 +84,7 @@ func Serve(c Config) (*Server, error) {
 			return nil, fmt.Errorf("metrics of the HTTP API: %w", err)
 		}
 	}
+	s.load.orders, s.load.questions = paceOf(admission.Submit, "orders"), paceOf(admission.Query, "questions")
 	s.looks.of = map[message.JobID]*look{}
 	s.ending, s.end = context.WithCancel(context.Background())
 	s.feeds.of, s.feeds.server = map[message.JobID]*feed{}, s

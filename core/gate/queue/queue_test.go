@@ -359,7 +359,7 @@ func TestNoSourceTakesAllPlaces(t *testing.T) {
 			}
 			if held[source] > 0 && rapid.Bool().Draw(t, "leaves") {
 				held[source]--
-				c.Leave(source)
+				c.Leave(queue.Holder{Source: source})
 				continue
 			}
 			share := places
@@ -369,25 +369,74 @@ func TestNoSourceTakesAllPlaces(t *testing.T) {
 				}
 				share = max(1, places/(n+1))
 			}
-			if got := c.Share(source, places); got != share {
+			if got := c.Share(queue.Holder{Source: source}, places); got != share {
 				t.Fatalf("with %v the share of %q is %d, want %d", held, source, got, share)
 			}
-			if got := c.Held(source); source != "" && got != held[source] {
+			if got := c.Held(queue.Holder{Source: source}); source != "" && got != held[source] {
 				t.Fatalf("%q holds %d, want %d", source, got, held[source])
 			}
 			if all < places && held[source] < share {
 				held[source]++
-				c.Enter(source)
+				c.Enter(queue.Holder{Source: source})
 			}
 		}
 		//lint:orderfree each is given back
 		for name, k := range held {
 			for range k {
-				c.Leave(name)
+				c.Leave(queue.Holder{Source: name})
 			}
 		}
 		if n := c.Len(); n != 0 {
 			t.Fatalf("%d sources are remembered that hold nothing", n)
+		}
+	})
+}
+
+// No subject takes more than its part of its source's places, and subjects of one source cost another one none.
+func TestNoSubjectTakesItsSource(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		places := rapid.IntRange(10, 80).Draw(t, "places")
+		c, held := queue.NewCrowd(), map[queue.Holder]int{}
+		sum := func(source string) (all, subjects int) {
+			for h, k := range held { //lint:orderfree sums
+				if h.Source == source && k > 0 {
+					all += k
+					subjects++
+				}
+			}
+			return all, subjects
+		}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			h := queue.Holder{Source: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "source"), Subject: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "subject")}
+			if held[h] > 0 && rapid.Bool().Draw(t, "leaves") {
+				held[h]--
+				c.Leave(h)
+				continue
+			}
+			all, subjects := sum(h.Source)
+			if held[h] == 0 {
+				subjects++
+			}
+			of := c.Share(queue.Holder{Source: h.Source}, places)
+			if got, want := c.Share(h, places), max(1, of/(subjects+1)); got != want {
+				t.Fatalf("with %v the share of %v is %d, want %d of %d", held, h, got, want, of)
+			}
+			if got := c.Held(h); got != held[h] {
+				t.Fatalf("%v holds %d, want %d", h, got, held[h])
+			}
+			if got := c.Held(queue.Holder{Source: h.Source}); got != all {
+				t.Fatalf("%s holds %d, want %d", h.Source, got, all)
+			}
+			held[h]++
+			c.Enter(h)
+		}
+		for h, k := range held { //lint:orderfree each is given back
+			for range k {
+				c.Leave(h)
+			}
+		}
+		if n := c.Len(); n != 0 {
+			t.Fatalf("%d holders are remembered that hold nothing", n)
 		}
 	})
 }

@@ -15,9 +15,6 @@ import (
 	"hyperscale/runtime/api/frames"
 )
 
-// keyHead names the key of a job.
-const keyHead = "Idempotency-Key"
-
 // errSilent ends a try whose gate says nothing.
 var errSilent = errors.New("it is silent")
 
@@ -59,7 +56,7 @@ func (c *Client) send(ctx context.Context, method, at, kind, key string, body []
 		r.Header.Set("Content-Type", kind)
 	}
 	if key != "" {
-		r.Header.Set(keyHead, key)
+		r.Header.Set(api.KeyHeader, key)
 	}
 	if s.Response, err = c.http.Do(r); err != nil {
 		return nil, unanswered(s.ctx, err)

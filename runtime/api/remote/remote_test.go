@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/api"
 	"hyperscale/runtime/api/frames"
 )
 
@@ -268,9 +269,9 @@ func TestKeysFollowJobs(t *testing.T) {
 		_, err := c.all(t, m)
 		require.NoError(t, err)
 	}
-	require.Equal(t, "build-1", g.heads[0].Get(keyHead))
-	require.Equal(t, "build-1", g.heads[1].Get(keyHead))
-	require.Empty(t, g.heads[2].Get(keyHead), "of another job")
+	require.Equal(t, "build-1", g.heads[0].Get(api.KeyHeader))
+	require.Equal(t, "build-1", g.heads[1].Get(api.KeyHeader))
+	require.Empty(t, g.heads[2].Get(api.KeyHeader), "of another job")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = c.Job(ctx, "build-2")
