@@ -1,8 +1,15 @@
 package main
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
+	"math/big"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -215,4 +223,33 @@ func TestAPICompilesAfterAnUpgrade(t *testing.T) {
 		require.Equal(t, "a.star", said.Error.Mistakes[0].File, "the child has read the program: %v", said.Error.Mistakes)
 		require.NotContains(t, said.Error.Mistakes[0].Message, "ends the process")
 	}
+}
+
+// TestCommandsByCertificate: a client's certificate asks the API in place of a token, with the role that it claims. The
+// authority of the API's own certificate is a file.
+func TestCommandsByCertificate(t *testing.T) {
+	t.Parallel()
+	a := withAPI(t)
+	certs := a.path("certs")
+	run(t, command.ExitGood, "certs", "new", certs, "gate", "operator:api", "viewer:wall")
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, &private.PublicKey, private)
+	require.NoError(t, err)
+	secret, err := x509.MarshalECPrivateKey(private)
+	require.NoError(t, err)
+	cert := write(t, "api.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	key := write(t, "api.key", string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret})))
+	p := start(t, "gate", "--id", "gate-1", "--data", a.path("gate-1"), "--listen", a.gates["gate-1"], "--tls-cert", certs+"/gate.crt", "--tls-key", certs+"/gate.key", "--tls-ca", certs+"/ca.crt",
+		"--api", "127.0.0.1:0", "--api-tokens", a.path("api.tokens"), "--api-cert", cert, "--api-key", key, "--api-client-cert", certs+"/api.crt", "--api-client-key", certs+"/api.key")
+	url := "https://" + p.await(`msg=up .*api=(\S+)`)
+	own := []string{"--api", url, "--api-ca", cert, "--tls-cert", certs + "/wall.crt", "--tls-key", certs + "/wall.key"}
+	eventually(t, "the gate lists its jobs", patience, func() bool {
+		return start(t, append([]string{"jobs"}, own...)...).code() == command.ExitGood
+	})
+	run(t, command.ExitFailed, append([]string{"cancel", (message.JobID{7}).String()}, own...)...).says("cert:wall is a viewer")
+	run(t, command.ExitUsage, append([]string{"jobs", "--token-file", cert}, own...)...).says("--token-file and --tls-cert both say who asks")
+	run(t, command.ExitFailed, slices.Concat([]string{"jobs", "--api", url}, a.over("viewer", "gate-1")[2:])...).says("certificate signed by unknown authority")
+	run(t, command.ExitGood, slices.Concat([]string{"jobs", "--api", url, "--api-ca", cert}, a.over("viewer", "gate-1")[2:])...)
 }

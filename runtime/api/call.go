@@ -126,17 +126,20 @@ func (c *call) admit() error {
 	if c.route.open {
 		return nil
 	}
-	text, byCookie := tokenOf(c.r)
-	if text == "" {
-		return c.unknown("no token came with the request: send Authorization: Bearer TOKEN")
-	}
+	text, ambient := tokenOf(c.r)
 	var ok bool
-	if c.who, ok = c.server.config.Tokens.Find(text); !ok {
+	if text == "" {
+		var why string
+		if c.who, why = c.server.admitted(c.r.TLS); why != "" {
+			return c.unknown(why)
+		}
+		ambient = true
+	} else if c.who, ok = c.server.config.Tokens.Find(text); !ok {
 		return c.unknown("the token is unknown or has ended: an operator makes one with `hyperscale token new`")
 	}
 	c.keep()
-	if byCookie && c.route.Method != http.MethodGet && c.r.Header.Get(changeHeader) == "" {
-		return fault(http.StatusForbidden, "forgery", "a call that changes something by a cookie needs the header %s: 1", changeHeader)
+	if ambient && c.route.Method != http.MethodGet && c.r.Header.Get(changeHeader) == "" { // browsers add cookies and certificates to calls of any page
+		return fault(http.StatusForbidden, "forgery", "a call that changes something by a cookie or a certificate needs the header %s: 1", changeHeader)
 	}
 	if !c.who.Right.Has(c.route.Right) {
 		return fault(http.StatusForbidden, "forbidden", "%s %s needs the role %v, and %s is a %v: use a token of that role", c.route.Method, c.route.Path, c.route.Right, c.who.Name, c.who.Right)

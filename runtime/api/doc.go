@@ -8,7 +8,8 @@
 //
 // Invariants:
 //
-//	API-1 A request below /v1 needs a token (runtime/api/tokens), and the token's role must have the right that
+//	API-1 A request below /v1 needs a token (runtime/api/tokens), or a client's certificate of the cluster where the API
+//	      speaks HTTPS and nodes have some, and its role must have the right that
 //	      the route names. Only POST /v1/session reads a token elsewhere: in its body.
 //	API-2 A caller that no token admits takes no place, and its connection ends. Everything is bounded: connections, requests in flight, streams, bodies, headers, lists, and what waits for a slow
 //	      reader. Beyond a bound the answer is 503 with Retry-After, beyond a
@@ -27,6 +28,6 @@
 //	s, err := api.Serve(api.Config{Listen: "127.0.0.1:7480", Tokens: file, Client: node, Logger: logger})
 //	defer s.Close(ctx)
 //
-// Read server.go, routes.go, call.go, load.go, figures.go, failure.go, ask.go, jobs.go, submit.go, orders.go, question.go, feed.go, stream.go, events.go, cluster.go, session.go,
+// Read server.go, routes.go, call.go, certificate.go, load.go, figures.go, failure.go, ask.go, jobs.go, submit.go, orders.go, question.go, feed.go, stream.go, events.go, cluster.go, session.go,
 // openapi.go.
 package api

@@ -47,11 +47,14 @@ type Config struct {
 	Cert, Key string   // PEM files of its certificate, read again when they change; empty: plain HTTP
 	Hosts     []string // names by which clients call it, beside Listen's and loopback
 	Tokens    *tokens.File
-	Client    Client
-	Compiler  *compile.Compiler
-	Clear     bool // frames cross the network in clear: no secret of a program may
-	Logger    *slog.Logger
-	Metrics   prometheus.Registerer // has its figures; nil: none has
+
+	Certificates *Certificates // of callers without a token; nil: a token alone admits
+
+	Client   Client
+	Compiler *compile.Compiler
+	Clear    bool // frames cross the network in clear: no secret of a program may
+	Logger   *slog.Logger
+	Metrics  prometheus.Registerer // has its figures; nil: none has
 }
 
 // Server answers on one listener.
@@ -107,7 +110,11 @@ func Serve(c Config) (*Server, error) {
 			_ = l.Close() // it has served no request
 			return nil, err
 		}
-		bounded = tls.NewListener(bounded, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.get, NextProtos: []string{"http/1.1"}})
+		of := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.get, NextProtos: []string{"http/1.1"}}
+		if c.Certificates != nil {
+			c.Certificates.demand(of)
+		}
+		bounded = tls.NewListener(bounded, of)
 	}
 	go func() {
 		defer close(s.done)

@@ -108,7 +108,7 @@ func (c *call) submit() error {
 // keyOf is the gates' key of a caller's: two callers never share one, so a job's id shows whose it is.
 func keyOf(caller, key string) string {
 	sum := sha256.Sum256([]byte(caller + "\x00" + key))
-	return message.CallerKey(caller[:min(len(caller), 64)], hex.EncodeToString(sum[:16]))
+	return message.CallerKey(strings.ToValidUTF8(caller[:min(len(caller), 64)], ""), hex.EncodeToString(sum[:16]))
 }
 
 // JobOf is the job that a caller's Idempotency-Key names, whether or not a gate has it. The caller is the name of its token.

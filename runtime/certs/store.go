@@ -96,6 +96,9 @@ func stampOf(info os.FileInfo) stamp {
 	return stamp{info.ModTime().Round(0), info.Size(), info.Mode()}
 }
 
+// Roots are the authorities as they are now.
+func (s *Store) Roots() *x509.CertPool { return s.now.Load().roots }
+
 // Until is when the node's certificate, or one that it hangs on, ends.
 func (s *Store) Until() time.Time { return s.now.Load().until }
 

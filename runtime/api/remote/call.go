@@ -51,7 +51,10 @@ func (c *Client) send(ctx context.Context, method, at, kind, key string, body []
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+c.config.Token)
+	r.Header.Set("X-Hyperscale", "1") // no page of another site asks: an API that admits by certificate wants to know
+	if c.config.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.config.Token)
+	}
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", kind)
 	}

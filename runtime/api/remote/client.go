@@ -38,7 +38,9 @@ const (
 // Config says which gates to ask, and how long.
 type Config struct {
 	URLs   []string // of APIs of gates of one cluster, or of what leads to them; tried in turn
-	Token  string
+	Token  string   // empty: the certificate says who asks
+	Cert   string   // PEM file of a client's certificate, and of its key; empty: none
+	Key    string
 	CA     string                           // PEM file of authorities beside the system's; empty: none
 	Note   func(format string, args ...any) // tells people what the client waits for; nil: it tells none
 	Reach  time.Duration                    // a question ends so long after its beginning if no gate has answered at all
@@ -81,12 +83,20 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	var own []tls.Certificate
+	if c.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w: name the files of a client's certificate and of its key", c.Cert, c.Key, err)
+		}
+		own = append(own, pair)
+	}
 	out.http = http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token goes to no other server
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
 			DialContext:         (&net.Dialer{Timeout: connectMax}).DialContext,
-			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: own},
 			TLSHandshakeTimeout: connectMax, ResponseHeaderTimeout: beginMax,
 			MaxResponseHeaderBytes: failureMax, DisableCompression: true,
 		},

@@ -94,7 +94,7 @@ func (c *Client) judge(w *http.Response, kind string) error {
 	case s == http.StatusTooManyRequests || s >= 500 && s != http.StatusNotImplemented:
 		return &failure{text: text, after: afterOf(w.Header, time.Now()), answered: true}
 	case s == http.StatusUnauthorized:
-		return wrong(false, "give a token of `hyperscale token new` to --token-file")
+		return wrong(false, "give a token of `hyperscale token new` to --token-file, or a client's certificate to --tls-cert and --tls-key")
 	case s == http.StatusForbidden:
 		return wrong(false, "use a token of a role that may do it")
 	case s == http.StatusNotFound || s == http.StatusMethodNotAllowed:

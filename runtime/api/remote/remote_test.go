@@ -174,7 +174,7 @@ func TestOthersAnswer(t *testing.T) {
 		says  string
 	}{
 		{"a page", text(200, "text/html", "<html>"), true, `answers with "text/html"`},
-		{"401", text(401, "text/plain", "no"), false, "401 Unauthorized: give a token of `hyperscale token new` to --token-file"},
+		{"401", text(401, "text/plain", "no"), false, "401 Unauthorized: give a token of `hyperscale token new` to --token-file, or"},
 		{"403 of a proxy", text(403, "text/plain", "no"), false, "use a token of a role that may do it"},
 		{"403", func(_ int, w http.ResponseWriter, _ *http.Request) { refuse(w, 403, "a viewer may not", 0) }, false, ": a viewer may not"},
 		{"404", text(404, "text/plain", "no"), true, "give --api the address of a gate's API"},

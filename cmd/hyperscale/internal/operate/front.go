@@ -13,6 +13,7 @@ import (
 	"hyperscale/runtime/api"
 	"hyperscale/runtime/api/compile"
 	"hyperscale/runtime/api/tokens"
+	"hyperscale/runtime/certs"
 	"hyperscale/runtime/config"
 	"hyperscale/runtime/host"
 )
@@ -52,19 +53,31 @@ func openFront(c *config.Node, n *host.Node, known *tokens.File, logger *slog.Lo
 	if err != nil {
 		return nil, err
 	}
+	callers, err := certificatesOf(c)
+	if err != nil {
+		return nil, err
+	}
 	f := new(front)
 	if f.client, err = host.Start(frontOptions(c, n.Addr(), logger)); err != nil {
 		return nil, err
 	}
 	f.server, err = api.Serve(api.Config{
 		Listen: c.API, Cert: c.APICert, Key: c.APIKey, Hosts: append([]string{string(n.Addr())}, c.APIHosts...),
-		Tokens: known, Client: f.client, Logger: logger, Metrics: n.Registry(), Compiler: compiler, Clear: c.Exposed() && !c.Certs().Given(),
+		Tokens: known, Certificates: callers, Client: f.client, Logger: logger, Metrics: n.Registry(), Compiler: compiler, Clear: c.Exposed() && !c.Certs().Given(),
 	})
 	if err != nil {
 		f.client.Kill()
 		return nil, err
 	}
 	return f, nil
+}
+
+// certificatesOf admits clients of the cluster by their certificates, where nodes have some and the API speaks HTTPS; nil: it does not.
+func certificatesOf(c *config.Node) (*api.Certificates, error) {
+	if !c.Certs().Given() || c.APICert == "" {
+		return nil, nil
+	}
+	return api.OpenCertificates(c.Certs(), certs.Identity{Role: c.Role, Cluster: c.Cluster, Environment: c.Environment, Datacenter: c.Datacenter, Node: c.ID}, time.Now)
 }
 
 // frontOptions are those of the client: it asks this gate first, and follows the owners of jobs.

@@ -45,7 +45,7 @@ func (f *Flags) AddBoth(cmd *cobra.Command) {
 	flags.Lookup("gate").Usage = strings.Replace(flags.Lookup("gate").Usage, "(required; several", "(required, or --api; several", 1)
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.over.check(flags); err != nil || before == nil {
+		if err := f.checkOver(flags); err != nil || before == nil {
 			return err
 		}
 		return before(cmd, args)
@@ -53,7 +53,8 @@ func (f *Flags) AddBoth(cmd *cobra.Command) {
 }
 
 // check rejects flags of one way to the cluster together with the other.
-func (o *over) check(flags *pflag.FlagSet) error {
+func (f *Flags) checkOver(flags *pflag.FlagSet) error {
+	o := &f.over
 	if len(o.urls) == 0 {
 		for _, name := range []string{"token-file", "api-ca"} {
 			if flags.Changed(name) {
@@ -62,13 +63,16 @@ func (o *over) check(flags *pflag.FlagSet) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"gate", "resolver", "cluster-name", "environment", "cluster-secret", "tls-cert", "tls-key", "tls-ca", "journal"} {
+	for _, name := range []string{"gate", "resolver", "cluster-name", "environment", "cluster-secret", "tls-ca", "journal"} {
 		if flags.Changed(name) {
 			return command.Usage("--%s is of gates' own ports, and --api asks none of them: leave one of the two out", name)
 		}
 	}
-	if o.token == "" {
-		return command.Usage("--token-file is missing: give the file of a token, as in --api %s --token-file ci.token", o.urls[0])
+	switch {
+	case o.token != "" && (flags.Changed("tls-cert") || flags.Changed("tls-key")):
+		return command.Usage("--token-file and --tls-cert both say who asks: leave one of them out")
+	case o.token == "" && (f.certs.Cert == "" || f.certs.Key == ""):
+		return command.Usage("--token-file is missing: give the file of a token, as in --api %s --token-file ci.token, or a client's certificate to --tls-cert and --tls-key", o.urls[0])
 	}
 	return nil
 }

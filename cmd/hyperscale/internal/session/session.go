@@ -105,16 +105,20 @@ func Dial(f *Flags, logger *slog.Logger) (*Session, error) {
 
 // dialAPI makes a client of the HTTP API.
 func (f *Flags) dialAPI() (*Session, error) {
-	token, err := remote.ReadToken(f.over.token)
-	if err != nil {
-		return nil, command.AsUsage(err)
+	own, flags := remote.Config{Cert: f.certs.Cert, Key: f.certs.Key}, " --tls-cert "+f.certs.Cert+" --tls-key "+f.certs.Key
+	if f.over.token != "" {
+		token, err := remote.ReadToken(f.over.token)
+		if err != nil {
+			return nil, command.AsUsage(err)
+		}
+		own, flags = remote.Config{Token: token}, " --token-file "+f.over.token
 	}
-	api, err := remote.New(remote.Config{URLs: f.over.urls, Token: token, CA: f.over.ca, Note: f.Note, Reach: reachMax, Answer: answerMax})
+	api, err := remote.New(remote.Config{URLs: f.over.urls, Token: own.Token, Cert: own.Cert, Key: own.Key, CA: f.over.ca, Note: f.Note, Reach: reachMax, Answer: answerMax})
 	if err != nil {
 		return nil, command.AsUsage(err)
 	}
 	s := &Session{Gates: "API " + strings.Join(f.over.urls, ", "), api: api}
-	s.Flags = "--api " + strings.Join(f.over.urls, ",") + " --token-file " + f.over.token
+	s.Flags = "--api " + strings.Join(f.over.urls, ",") + flags
 	if f.over.ca != "" {
 		s.Flags += " --api-ca " + f.over.ca
 	}
