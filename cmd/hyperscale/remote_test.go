@@ -249,7 +249,7 @@ func TestCommandsByCertificate(t *testing.T) {
 		return start(t, append([]string{"jobs"}, own...)...).code() == command.ExitGood
 	})
 	run(t, command.ExitFailed, append([]string{"cancel", (message.JobID{7}).String()}, own...)...).says("cert:wall is a viewer")
-	run(t, command.ExitUsage, append([]string{"jobs", "--token-file", cert}, own...)...).says("--token-file and --tls-cert both say who asks")
+	run(t, command.ExitUsage, append([]string{"jobs", "--token-file", cert}, own...)...).says("--token-file and --tls-cert both name the caller")
 	run(t, command.ExitFailed, slices.Concat([]string{"jobs", "--api", url}, a.over("viewer", "gate-1")[2:])...).says("certificate signed by unknown authority")
 	run(t, command.ExitGood, slices.Concat([]string{"jobs", "--api", url, "--api-ca", cert}, a.over("viewer", "gate-1")[2:])...)
 }

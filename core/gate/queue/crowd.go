@@ -60,7 +60,8 @@ func (c *Crowd) Held(h Holder) int {
 // Len counts the sources that hold places, and their subjects.
 func (c *Crowd) Len() int {
 	n := len(c.held)
-	for _, w := range c.within { //lint:orderfree a sum
+	//lint:orderfree a sum
+	for _, w := range c.within {
 		n += w.Len()
 	}
 	return n

@@ -398,7 +398,8 @@ func TestNoSubjectTakesItsSource(t *testing.T) {
 		places := rapid.IntRange(10, 80).Draw(t, "places")
 		c, held := queue.NewCrowd(), map[queue.Holder]int{}
 		sum := func(source string) (all, subjects int) {
-			for h, k := range held { //lint:orderfree sums
+			//lint:orderfree sums
+			for h, k := range held {
 				if h.Source == source && k > 0 {
 					all += k
 					subjects++
@@ -430,7 +431,8 @@ func TestNoSubjectTakesItsSource(t *testing.T) {
 			held[h]++
 			c.Enter(h)
 		}
-		for h, k := range held { //lint:orderfree each is given back
+		//lint:orderfree each is given back
+		for h, k := range held {
 			for range k {
 				c.Leave(h)
 			}

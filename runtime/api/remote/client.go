@@ -38,7 +38,7 @@ const (
 // Config says which gates to ask, and how long.
 type Config struct {
 	URLs   []string // of APIs of gates of one cluster, or of what leads to them; tried in turn
-	Token  string   // empty: the certificate says who asks
+	Token  string   // empty: the certificate names the caller
 	Cert   string   // PEM file of a client's certificate, and of its key; empty: none
 	Key    string
 	CA     string                           // PEM file of authorities beside the system's; empty: none

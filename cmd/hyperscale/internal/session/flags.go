@@ -70,7 +70,7 @@ func (f *Flags) checkOver(flags *pflag.FlagSet) error {
 	}
 	switch {
 	case o.token != "" && (flags.Changed("tls-cert") || flags.Changed("tls-key")):
-		return command.Usage("--token-file and --tls-cert both say who asks: leave one of them out")
+		return command.Usage("--token-file and --tls-cert both name the caller: leave one of them out")
 	case o.token == "" && (f.certs.Cert == "" || f.certs.Key == ""):
 		return command.Usage("--token-file is missing: give the file of a token, as in --api %s --token-file ci.token, or a client's certificate to --tls-cert and --tls-key", o.urls[0])
 	}
