@@ -30,6 +30,7 @@ type update struct {
 type backlog struct {
 	waiting []update
 	bytes   int
+	newest  int64 // the time of the update that was added last, in ms
 	missing int   // updates that the server never takes, or that had no room
 	last    error // why the server never takes the update that was sent last; nil: it took it
 	seen    map[string]labels
@@ -59,7 +60,11 @@ func (b *backlog) end(families []*dto.MetricFamily, at time.Time) {
 	b.append(all, at)
 }
 
+// append gives each update a time of its own, behind that of the last one, also when the clock goes back: a server rejects
+// two values of a series at one time, and an older one.
 func (b *backlog) append(all []series, at time.Time) {
+	b.newest = max(at.UnixMilli(), b.newest+1)
+	at = time.UnixMilli(b.newest)
 	var u update
 	for part := range slices.Chunk(all, seriesMax) {
 		body := snappy.Encode(nil, encode(part, at))
@@ -101,16 +106,24 @@ func (b *backlog) send(ctx context.Context, r *Remote) error {
 	return nil
 }
 
-// taken says that a server rejects samples since it has them: a try whose answer was lost had arrived.
+// taken says that a server rejects samples since it has them: a try whose answer was lost had arrived. What is out of order is
+// not there: another sender has written younger samples of these series.
 func taken(err error) bool {
 	var refused *refusedError
-	return errors.As(err, &refused) && refused.status == http.StatusBadRequest && (strings.Contains(refused.text, "duplicate sample") || strings.Contains(refused.text, "out of order"))
+	return errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusConflict) && strings.Contains(refused.text, "duplicate sample")
 }
 
-// unfit says that a server never takes this update, and may take others.
+// unfit says that a server never takes this update, and may take others. Thanos answers 409 to samples that are out of order.
 func unfit(err error) bool {
 	var refused *refusedError
-	return errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusRequestEntityTooLarge || refused.status == http.StatusUnprocessableEntity)
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.status {
+	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
 }
 
 // key names a series.

@@ -73,7 +73,7 @@ func newReceiver(t *testing.T, answers ...int) *receiver {
 				sample := fields(t, one)[2][0]
 				bits, size := protowire.ConsumeFixed64(sample[1:])
 				at, _ := protowire.ConsumeVarint(sample[1+size+1:])
-				if age := time.Since(time.UnixMilli(int64(at))); age < 0 || age > time.Minute {
+				if age := time.Since(time.UnixMilli(int64(at))); age < -time.Second || age > time.Minute {
 					t.Errorf("a sample of %v ago", age)
 				}
 				if int64(at) < r.times[name] {
@@ -224,12 +224,37 @@ func TestPusherMisses(t *testing.T) {
 	if want := fmt.Sprintf("1 of %d updates did not arrive: the server answered 413", p.updates); len(*told) != 2 || !strings.Contains((*told)[1], want) {
 		t.Errorf("told %q, want %s", *told, want)
 	}
-	for answer, missing := range map[string]bool{"duplicate sample for timestamp": false, "out of order sample": false, "label name is invalid": true} {
+	for answer, missing := range map[string]bool{"duplicate sample for timestamp": false, "out of order sample": true, "label name is invalid": true} {
 		server := newReceiver(t, http.StatusBadRequest)
 		server.because = answer
 		p, _ := newPusher(t, server.URL)
 		if err := p.Finish(result(t)); err != nil != missing || server.requests != 1 {
 			t.Errorf("%s: %v after %d requests", answer, err, server.requests)
+		}
+	}
+}
+
+// TestPusherPassesConflicts: an update to which a server answers with a conflict does not stop those behind it.
+func TestPusherPassesConflicts(t *testing.T) {
+	server := newReceiver(t, http.StatusConflict)
+	p, told := newPusher(t, server.URL)
+	p.every = time.Millisecond
+	server.wait(t, 3, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
+	if err := p.Finish(result(t)); err != nil || p.backlog.missing != 1 {
+		t.Fatalf("%v, %d missing, told %q", err, p.backlog.missing, *told)
+	}
+}
+
+// TestBacklogTimesRise: updates of one moment, and of a clock that goes back, have times that rise by one millisecond.
+func TestBacklogTimesRise(t *testing.T) {
+	all := []series{{labels{{"__name__", "a"}}, 1}}
+	var b backlog
+	for _, ms := range []int64{1000, 1000, 400, 2000} {
+		b.append(all, time.UnixMilli(ms))
+	}
+	for i, ms := range []int64{1000, 1001, 1002, 2000} {
+		if got, err := snappy.Decode(nil, b.waiting[i].requests[0]); err != nil || string(got) != string(encode(all, time.UnixMilli(ms))) {
+			t.Errorf("update %d is not of %d ms: %v", i, ms, err)
 		}
 	}
 }
