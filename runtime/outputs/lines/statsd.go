@@ -63,11 +63,8 @@ func (d Dialect) line(prefix string, r *outputs.Row, p *model.Point, labels []mo
 	case Dog, Telegraf:
 	}
 	name := prefix + strings.TrimPrefix(p.Metric.Name, "hyperscale")
-	if p.Metric.Attribute != "" {
-		labels = append(labels[:len(labels):len(labels)], model.Label{Name: p.Metric.Attribute, Value: p.Attribute})
-	}
 	var tags []string
-	for _, l := range labels {
+	for _, l := range p.Labels(labels) {
 		if d == Dog {
 			tags = append(tags, tag(l.Name)+":"+tag(l.Value))
 		} else {

@@ -161,3 +161,25 @@ func TestQuantilesOfNothing(t *testing.T) {
 	same(t, Quantile{"p99", 1e6}, q[5])
 	same(t, 8, len(q))
 }
+
+// What tells the points of a metric apart has a name that no label of the row has: neither ours, nor a tag of the user.
+func TestAttributesAreNoLabels(t *testing.T) {
+	r := &outputs.Row{Kind: outputs.RowWindow, Job: "j", Workflow: "w", Step: "s", StepKind: message.StepPart, Figures: &outputs.Figures{
+		Statuses: []message.StatusCount{{Status: 200, Count: 1}}, Errors: []message.ErrorCount{{Kind: "connect", Count: 2}},
+	}}
+	for _, m := range Catalogue() {
+		r.Tags = append(r.Tags, message.Tag{Name: m.Attribute, Value: "mine"})
+	}
+	labels := Labels(r)
+	for _, p := range append(Points(r), Points(&outputs.Row{Kind: outputs.RowThreshold, Threshold: &outputs.Threshold{Expression: "e"}})...) {
+		names := map[string]string{}
+		for _, l := range p.Labels(labels) {
+			_, twice := names[l.Name]
+			hold(t, !twice, "%s has two labels %s", p.Metric.Name, l.Name)
+			names[l.Name] = l.Value
+		}
+		hold(t, names["kind"] == "part", "%s is of kind %q", p.Metric.Name, names["kind"])
+		hold(t, p.Metric.Attribute == "" || names[p.Metric.Attribute] == p.Attribute, "%s has %v", p.Metric.Name, names)
+	}
+	same(t, Labels(r), labels)
+}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"hyperscale/core/message"
@@ -33,7 +34,7 @@ func Catalogue() []Metric {
 		{"hyperscale.requests.dropped", Counter, "{request}", "", "starts that the test did not reach"},
 		{"hyperscale.requests.skipped", Counter, "{request}", "", "steps that iterations left out"},
 		{"hyperscale.responses", Counter, "{response}", "status", "answers"},
-		{"hyperscale.errors", Counter, "{error}", "kind", "failures"},
+		{"hyperscale.errors", Counter, "{error}", "error", "failures, by what failed"},
 		{"hyperscale.bytes.received", Counter, "By", "", "bytes of answers, heads included"},
 		{"hyperscale.bytes.sent", Counter, "By", "", "bytes of requests, heads included"},
 		{"hyperscale.users.active", Gauge, "{user}", "", "virtual users at work at the end of the window"},
@@ -166,6 +167,16 @@ func Latency(r *outputs.Row) (message.Histogram, bool) {
 
 // Label is a name and a value that tell series apart.
 type Label struct{ Name, Value string }
+
+// Labels are those of the point's row and the attribute of the metric. A tag of the user that has the attribute's name is left out.
+func (p *Point) Labels(row []Label) []Label {
+	name := p.Metric.Attribute
+	if name == "" {
+		return row
+	}
+	out := slices.DeleteFunc(slices.Clone(row), func(l Label) bool { return l.Name == name })
+	return append(out, Label{name, p.Attribute})
+}
 
 // Labels are those of a row, in an order that is always the same. Kind is request or function for steps, which add up to
 // the workflow; part and beside for the requests that functions and hooks send, which functions count once more. Empty values are left out: a row of the

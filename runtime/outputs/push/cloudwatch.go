@@ -128,7 +128,7 @@ func (c *cloudWatch) row(r *outputs.Row) (all []cloudWatchDatum, err error) {
 		if math.IsNaN(p.Value) || math.Abs(p.Value) > math.Exp2(360) {
 			continue // the service takes neither
 		}
-		d := datum(&p.Metric, labelled(labels, &p))
+		d := datum(&p.Metric, p.Labels(labels))
 		d.Value = &p.Value
 		all = append(all, d)
 	}

@@ -111,7 +111,7 @@ func (d *datadog) encode(b outputs.Batch) (*call, error) {
 			if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) {
 				continue // JSON has neither
 			}
-			s := datadogSeries{Metric: p.Metric.Name, Type: datadogGauge, Points: []datadogPoint{{r.At().Unix(), p.Value}}, Tags: datadogTags(labelled(labels, &p))}
+			s := datadogSeries{Metric: p.Metric.Name, Type: datadogGauge, Points: []datadogPoint{{r.At().Unix(), p.Value}}, Tags: datadogTags(p.Labels(labels))}
 			if p.Metric.Type == model.Counter {
 				s.Type, s.Interval = datadogCount, max(1, int64((r.To-r.From).Seconds()))
 			}

@@ -104,7 +104,7 @@ func newRelicRow(r *outputs.Row) (all []newRelicMetric, err error) {
 		if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) {
 			continue // JSON has neither
 		}
-		m := newRelicMetric{Name: p.Metric.Name, Type: "gauge", Value: p.Value, Timestamp: r.At().UnixMilli(), Attributes: newRelicAttributes(labelled(labels, &p))}
+		m := newRelicMetric{Name: p.Metric.Name, Type: "gauge", Value: p.Value, Timestamp: r.At().UnixMilli(), Attributes: newRelicAttributes(p.Labels(labels))}
 		if p.Metric.Type == model.Counter {
 			m.Type, m.Timestamp, m.Interval = "count", begin, width
 		}

@@ -33,14 +33,6 @@ func tidy(s string, most int, clean func(s string) string) string {
 	return out + "_" + end
 }
 
-// labelled are labels with what tells the points of a metric apart.
-func labelled(labels []model.Label, p *model.Point) []model.Label {
-	if p.Metric.Attribute == "" {
-		return labels
-	}
-	return append(labels[:len(labels):len(labels)], model.Label{Name: p.Metric.Attribute, Value: p.Attribute})
-}
-
 // zipped compresses a body.
 func zipped(body []byte) ([]byte, error) {
 	return packed(body, func(to io.Writer) io.WriteCloser { return gzip.NewWriter(to) })

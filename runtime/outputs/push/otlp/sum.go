@@ -2,7 +2,6 @@ package otlp
 
 import (
 	"encoding/binary"
-	"slices"
 	"time"
 
 	"hyperscale/runtime/outputs"
@@ -71,10 +70,7 @@ func (e *Encoder) points(rows []outputs.Row) (all []*series, err error) {
 		}
 		labels := model.Labels(r)
 		for _, p := range model.Points(r) {
-			s := &series{metric: p.Metric, labels: labels, from: r.Started.Add(r.From), to: r.At(), value: p.Value}
-			if p.Metric.Attribute != "" {
-				s.labels = append(slices.Clone(labels), model.Label{Name: p.Metric.Attribute, Value: p.Attribute})
-			}
+			s := &series{metric: p.Metric, labels: p.Labels(labels), from: r.Started.Add(r.From), to: r.At(), value: p.Value}
 			if p.Metric.Type == model.Counter {
 				s = e.added(s, r.Started)
 			}
