@@ -76,6 +76,9 @@ func newReceiver(t *testing.T, answers ...int) *receiver {
 				if age := time.Since(time.UnixMilli(int64(at))); age < -time.Second || age > time.Minute {
 					t.Errorf("a sample of %v ago", age)
 				}
+				if last, ok := r.times[name]; ok && int64(at) == last {
+					continue // an update whose answer the end of the run cut off comes again, and changes nothing
+				}
 				if int64(at) < r.times[name] {
 					r.unordered++
 				}
