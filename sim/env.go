@@ -109,8 +109,17 @@ func (p *process) CancelTimer(k node.TimerKey) {
 // Store implements node.Env.
 func (p *process) Store() node.Store { return &p.disk }
 
+// hosted is what its host does for a process.
+type hosted struct {
+	exec    executor
+	outputs outputs
+}
+
 // Exec implements node.Env.
-func (p *process) Exec() node.Executor { return &p.exec }
+func (h *hosted) Exec() node.Executor { return &h.exec }
+
+// Outputs implements node.Env.
+func (h *hosted) Outputs() node.Outputs { return &h.outputs }
 
 // Emit implements node.Env.
 func (p *process) Emit(e node.Event) {
@@ -143,4 +152,51 @@ func ends(p *process, as phase, reason string) {
 	if p.w.trace.watch&WantEffects != 0 {
 		p.w.trace.observer.Effect(p.w.now, p.peer.ID, &Effect{Kind: EffectHalt, Reason: reason})
 	}
+}
+
+// outputs is the node.Outputs of a process.
+type outputs struct {
+	p     *process
+	waits map[node.DeliveryID]bool // whose last verdict the node has neither heard nor forgotten
+}
+
+// Deliver implements node.Outputs.
+func (o *outputs) Deliver(d node.Delivery) {
+	p := o.p
+	w := p.w
+	w.trace.fold(uint64(d.ID), uint64(p.index)<<8|foldEffect|uint64(EffectDeliver), node.MixString(node.MixString(0, d.Sink), string(d.Batch)))
+	if w.trace.watch&WantEffects != 0 {
+		w.trace.observer.Effect(w.now, p.peer.ID, &Effect{Kind: EffectDeliver, Delivery: &d})
+	}
+	if o.waits[d.ID] {
+		node.Bug("sim: %v delivers %d twice", p.peer, d.ID)
+	}
+	after, out := time.Duration(0), node.Delivered{ID: d.ID, Verdict: node.DeliveryUnconfigured, Why: fmt.Sprintf("sink %s is not configured on %s", d.Sink, p.peer.ID)}
+	if p.spec.Sinks != nil {
+		after, out = p.spec.Sinks.Take(p.peer.ID, &d)
+	}
+	if out.ID = d.ID; after < 0 {
+		return
+	}
+	if o.waits == nil {
+		o.waits = map[node.DeliveryID]bool{}
+	}
+	o.waits[d.ID] = true
+	life := p.life
+	w.At(p.leaves()+after, func() {
+		if p.life == life && p.alive() && o.waits[d.ID] {
+			delete(o.waits, d.ID)
+			p.hand(node.Input{Kind: node.InputDelivered, Delivered: &out})
+		}
+	})
+}
+
+// Forget implements node.Outputs.
+func (o *outputs) Forget(id node.DeliveryID) {
+	p := o.p
+	p.w.trace.fold(uint64(id), uint64(p.index)<<8|foldEffect|uint64(EffectForget), 0)
+	if p.w.trace.watch&WantEffects != 0 {
+		p.w.trace.observer.Effect(p.w.now, p.peer.ID, &Effect{Kind: EffectForget, Delivery: &node.Delivery{ID: id}})
+	}
+	delete(o.waits, id)
 }

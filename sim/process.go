@@ -32,9 +32,9 @@ type process struct {
 	rands  [node.Purposes]node.Rand
 	look   lookout
 	disk   disk
-	exec   executor
-	calls  calls
-	spec   Spec
+	hosted
+	calls calls
+	spec  Spec
 }
 
 // status decides whether a process handles an input.
@@ -230,6 +230,7 @@ func (p *process) end(clean bool) {
 		p.calls.answers = nil // otherwise its client still gets answers from before the end
 	}
 	p.exec.clear()
+	p.outputs.waits = nil
 	p.disk.crash(clean)
 	w.streams.Crash(w.now, netsim.Host(p.index), func() bool { return !clean && w.crashes.Chance(1, 2) })
 	w.streams.drain()

@@ -31,6 +31,13 @@ func DefaultDisk() Disk {
 	return Disk{Latency: 150 * time.Microsecond, Jitter: 150 * time.Microsecond, LostPPM: 800_000}
 }
 
+// Sinks are the places to which nodes of the world deliver rows.
+type Sinks interface {
+	// Take is called with each delivery of a node, when it leaves the node. It returns when the node hears
+	// of it, and what; the batch arrives even if the node crashes first. A negative time: never.
+	Take(from node.ID, d *node.Delivery) (after time.Duration, out node.Delivered)
+}
+
 // Spec is a node of the world.
 type Spec struct {
 	ID          node.ID
@@ -47,6 +54,7 @@ type Spec struct {
 	Cluster     string             // nodes of two clusters refuse each other, as Hellos and datagrams say
 	Grant       node.Grant         // of its certificate; the zero value means that it has none
 	Minor       func() uint16      // version of the protocol, asked at each start; nil means this one
+	Sinks       Sinks              // to which it delivers rows; nil: none is configured
 }
 
 func (s *Spec) validate(known bool) error {
@@ -99,7 +107,7 @@ func newProcess(w *World, s Spec, index uint32) *process {
 		p.peer.Addr = w.addresses.of(index)
 	}
 	p.header = uint16(headerFixed + len(p.peer.ID) + len(p.peer.Addr))
-	p.look.p, p.calls.p = p, p
+	p.look.p, p.calls.p, p.outputs.p = p, p, p
 	p.disk = disk{Disk: s.Disk, p: p, rand: node.NewRand(w.config.Seed, s.ID, node.PurposeDisk), records: map[string][]byte{}, slow: 1}
 	p.exec = executor{p: p, cores: make([][]*run, s.Cores), models: node.NewRand(w.config.Seed, s.ID, node.PurposeModel)}
 	return p

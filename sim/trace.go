@@ -31,6 +31,8 @@ func inputDigest(in *node.Input) uint64 {
 		return node.MixString(uint64(in.Stream), in.Reason)
 	case node.InputNames:
 		return namesDigest(in.Names)
+	case node.InputDelivered:
+		return deliveredDigest(in.Delivered)
 	case node.InputStored:
 		if in.Err != nil {
 			return node.MixString(uint64(in.WriteID), in.Err.Error())
@@ -48,6 +50,14 @@ func namesDigest(n *node.Names) uint64 {
 		h = node.MixString(h, string(a))
 	}
 	return node.MixString(h, n.Err)
+}
+
+func deliveredDigest(d *node.Delivered) uint64 {
+	h := node.MixString(node.Mix(uint64(d.ID), uint64(d.Verdict)), d.Why)
+	for _, n := range [...]uint64{d.Rejected, d.RejectedRequests, d.Lost, d.LostRequests, d.Twice} {
+		h = node.Mix(h, n)
+	}
+	return h
 }
 
 func execDigest(e *node.ExecEvent) uint64 {
@@ -78,10 +88,12 @@ const (
 	EffectExecExtend                    // Exec, Until
 	EffectExecTell                      // Exec, Message
 	EffectResolve                       // To
+	EffectDeliver                       // Delivery
+	EffectForget                        // Delivery.ID
 )
 
 func (k EffectKind) String() string {
-	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt", "exec-extend", "exec-tell", "resolve"}
+	names := [...]string{"datagram", "open", "send", "close", "set-timer", "cancel-timer", "put", "exec-start", "exec-cancel", "exec-kill", "answer", "halt", "exec-extend", "exec-tell", "resolve", "deliver", "forget"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -103,6 +115,8 @@ type Effect struct {
 	Core    int
 	Command node.CommandID
 	Reason  string
+
+	Delivery *node.Delivery
 }
 
 // Observer sees all that happens; it must change nothing. It may keep messages and events;

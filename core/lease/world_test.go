@@ -235,6 +235,7 @@ func (h *host) at(real int64) node.Instant {
 func (h *host) Rand(node.Purpose) *node.Rand { return h.rand }
 func (h *host) Store() node.Store            { return (*disk)(h) }
 func (h *host) Exec() node.Executor          { panic("no executor") }
+func (h *host) Outputs() node.Outputs        { panic("no sinks") }
 
 func (h *host) Emit(e node.Event) {
 	h.g.watch(h, e)

@@ -176,6 +176,7 @@ func (h *host) Now() node.Instant                     { return h.net.now }
 func (h *host) Rand(p node.Purpose) *node.Rand        { return h.rands[p] }
 func (h *host) Store() node.Store                     { return h }
 func (h *host) Exec() node.Executor                   { return nil }
+func (h *host) Outputs() node.Outputs                 { return nil }
 func (h *host) Answer(node.CommandID, node.Message)   {}
 func (h *host) Datagram(to node.Addr, m node.Message) { h.deliver(h.net.hosts[to], 0, m) }
 

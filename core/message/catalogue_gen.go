@@ -2784,6 +2784,93 @@ func (z *Silent) check() error {
 	return nil
 }
 
+func (z *SinkNames) size() int {
+	n := 6
+	n += sizeArray(len(z.List))
+	for i := range z.List {
+		n += sizeString(len(z.List[i]))
+	}
+	return n
+}
+
+func (z *SinkNames) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(len(z.List)))
+	for i := range z.List {
+		h = node.MixString(h, string(z.List[i]))
+	}
+	return h
+}
+
+func (z *SinkNames) check() error {
+	return nil
+}
+
+func (z *SinkReport) size() int {
+	n := 97
+	n += sizeString(len(z.Name))
+	n += sizeUint(uint64(z.Delivered))
+	n += sizeUint(uint64(z.Behind))
+	n += sizeInt(int64(z.Since))
+	n += sizeUint(uint64(z.Rejected))
+	n += sizeUint(uint64(z.RejectedRequests))
+	n += sizeUint(uint64(z.Lost))
+	n += sizeUint(uint64(z.LostRequests))
+	n += sizeUint(uint64(z.Twice))
+	n++
+	n += sizeString(len(z.Failed))
+	n += sizeString(len(z.Why))
+	return n
+}
+
+func (z *SinkReport) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Name))
+	h = node.Mix(h, uint64(z.Delivered))
+	h = node.Mix(h, uint64(z.Behind))
+	h = node.Mix(h, uint64(z.Since))
+	h = node.Mix(h, uint64(z.Rejected))
+	h = node.Mix(h, uint64(z.RejectedRequests))
+	h = node.Mix(h, uint64(z.Lost))
+	h = node.Mix(h, uint64(z.LostRequests))
+	h = node.Mix(h, uint64(z.Twice))
+	h = node.Mix(h, bit(z.Done))
+	h = node.MixString(h, string(z.Failed))
+	h = node.MixString(h, string(z.Why))
+	return h
+}
+
+func (z *SinkReport) check() error {
+	if z.Name == "" {
+		return &MissingError{Path: "name"}
+	}
+	return nil
+}
+
+func (z *SinkReports) size() int {
+	n := 6
+	n += sizeArray(len(z.List))
+	for i := range z.List {
+		n += z.List[i].size()
+	}
+	return n
+}
+
+func (z *SinkReports) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(len(z.List)))
+	for i := range z.List {
+		h = z.List[i].digest(h)
+	}
+	return h
+}
+
+func (z *SinkReports) check() error {
+	for i := range z.List {
+		if err := z.List[i].check(); err != nil {
+			return within("list", err)
+		}
+	}
+	return nil
+}
+
 func (z *Span) size() int {
 	n := 55
 	n += sizeInt(int64(z.From))
@@ -4016,6 +4103,14 @@ func (z *JobSubmit) size() int {
 		n += sizeString(len(z.Preferred[i]))
 	}
 	n += z.BestEffort.size()
+	if !z.Outputs.IsZero() {
+		n += 8
+		n += z.Outputs.size()
+	}
+	if z.Sent != 0 {
+		n += 5
+		n += sizeUint(uint64(z.Sent))
+	}
 	return n
 }
 
@@ -4038,6 +4133,14 @@ func (z *JobSubmit) digest(h uint64) uint64 {
 		h = node.MixString(h, string(z.Preferred[i]))
 	}
 	h = z.BestEffort.digest(h)
+	if !z.Outputs.IsZero() {
+		h = node.MixString(h, "outputs")
+		h = z.Outputs.digest(h)
+	}
+	if z.Sent != 0 {
+		h = node.MixString(h, "sent")
+		h = node.Mix(h, uint64(z.Sent))
+	}
 	return h
 }
 
@@ -4056,6 +4159,9 @@ func (z *JobSubmit) check() error {
 	}
 	if err := z.BestEffort.check(); err != nil {
 		return within("best_effort", err)
+	}
+	if err := z.Outputs.check(); err != nil {
+		return within("outputs", err)
 	}
 	return nil
 }
@@ -4324,6 +4430,10 @@ func (z *JobStatus) size() int {
 		n += 10
 		n += sizeUint(uint64(z.Takeovers))
 	}
+	if !z.Sinks.IsZero() {
+		n += 6
+		n += z.Sinks.size()
+	}
 	return n
 }
 
@@ -4349,6 +4459,10 @@ func (z *JobStatus) digest(h uint64) uint64 {
 		h = node.MixString(h, "takeovers")
 		h = node.Mix(h, uint64(z.Takeovers))
 	}
+	if !z.Sinks.IsZero() {
+		h = node.MixString(h, "sinks")
+		h = z.Sinks.digest(h)
+	}
 	return h
 }
 
@@ -4371,6 +4485,9 @@ func (z *JobStatus) check() error {
 		if err := z.Plan[i].check(); err != nil {
 			return within("plan", err)
 		}
+	}
+	if err := z.Sinks.check(); err != nil {
+		return within("sinks", err)
 	}
 	return nil
 }
@@ -4400,12 +4517,20 @@ func (z *JobResult) size() int {
 	n := 16
 	n += z.Request.size()
 	n += z.Result.size()
+	if !z.Sinks.IsZero() {
+		n += 6
+		n += z.Sinks.size()
+	}
 	return n
 }
 
 func (z *JobResult) digest(h uint64) uint64 {
 	h = z.Request.digest(h)
 	h = z.Result.digest(h)
+	if !z.Sinks.IsZero() {
+		h = node.MixString(h, "sinks")
+		h = z.Sinks.digest(h)
+	}
 	return h
 }
 
@@ -4415,6 +4540,9 @@ func (z *JobResult) check() error {
 	}
 	if err := z.Result.check(); err != nil {
 		return within("result", err)
+	}
+	if err := z.Sinks.check(); err != nil {
+		return within("sinks", err)
 	}
 	return nil
 }
@@ -10063,6 +10191,14 @@ func (z *WorkflowResult) age(minor uint16) {
 
 func (z *JobSubmit) age(minor uint16) {
 	z.Plan.age(minor)
+	if minor < 1 {
+		var old JobSubmit
+		z.Outputs = old.Outputs
+	}
+	if minor < 1 {
+		var old JobSubmit
+		z.Sent = old.Sent
+	}
 }
 
 func (z *JobStatus) age(minor uint16) {
@@ -10076,10 +10212,18 @@ func (z *JobStatus) age(minor uint16) {
 		var old JobStatus
 		z.Takeovers = old.Takeovers
 	}
+	if minor < 1 {
+		var old JobStatus
+		z.Sinks = old.Sinks
+	}
 }
 
 func (z *JobResult) age(minor uint16) {
 	z.Result.age(minor)
+	if minor < 1 {
+		var old JobResult
+		z.Sinks = old.Sinks
+	}
 }
 
 func (z *StatusList) age(minor uint16) {

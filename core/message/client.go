@@ -26,6 +26,46 @@ type JobSubmit struct {
 	Count       uint32        `msg:"count"`     // of datacenters that the gate chooses; zero: one, or those that Datacenters names
 	Preferred   []string      `msg:"preferred"` // datacenters to choose first, if they have the cores
 	BestEffort  BestEffort    `msg:"best_effort"`
+
+	Outputs SinkNames `msg:"outputs,omitzero" since:"1"` // sinks of the gates that get its rows; empty: the default ones; NoOutputs: none
+	Sent    uint64    `msg:"sent,omitempty" since:"1"`   // the client's clock, in ms since 1970: rows count their time from there; zero: no sink gets rows by default
+}
+
+// SinkNames names sinks of the gates' configuration.
+type SinkNames struct {
+	List []string `msg:"list"`
+}
+
+// IsZero says that none is named: an encoding leaves them out.
+func (s SinkNames) IsZero() bool { return len(s.List) == 0 }
+
+// NoOutputs is what a submission names instead of sinks to have none, not even the default ones.
+const NoOutputs = "none"
+
+// SinkReports are those of a job, by name.
+type SinkReports struct {
+	List []SinkReport `msg:"list"`
+}
+
+// IsZero says that there are none: an encoding leaves them out.
+func (s SinkReports) IsZero() bool { return len(s.List) == 0 }
+
+// SinkReport says how far a sink is that gets a job's rows.
+type SinkReport struct {
+	Name      string        `msg:"name" require:"true"`
+	Delivered uint64        `msg:"delivered"` // rows that it has
+	Behind    uint64        `msg:"behind"`    // windows that have passed, and that it does not have yet
+	Since     time.Duration `msg:"since"`     // for how long the oldest of those has been over
+
+	Rejected         uint64 `msg:"rejected"` // rows that it never takes
+	RejectedRequests uint64 `msg:"rejected_requests"`
+	Lost             uint64 `msg:"lost"` // rows that never get there: the gates gave up
+	LostRequests     uint64 `msg:"lost_requests"`
+	Twice            uint64 `msg:"twice"` // rows that it perhaps has twice, of a sink that adds up
+
+	Done   bool   `msg:"done"`   // the job has ended, and nothing follows
+	Failed string `msg:"failed"` // why the gates gave it up; empty: they did not
+	Why    string `msg:"why"`    // the last failure of a try
 }
 
 // callerPrefix begins the keys of the HTTP API's callers.
@@ -154,6 +194,8 @@ type JobStatus struct {
 	More        bool               `msg:"more"` // of a page of details: another one follows
 
 	Takeovers uint64 `msg:"takeovers,omitempty" since:"1"` // times that another gate, or the same one after its restart, took it over
+
+	Sinks SinkReports `msg:"sinks,omitzero" since:"1"` // that get its rows, by name
 }
 
 // WorkflowEnded tells a watcher how a workflow ended, over all datacenters, once a majority of the
@@ -185,6 +227,8 @@ type WorkflowEnded struct {
 type JobResult struct {
 	Request RequestID `msg:"request"`
 	Result  Result    `msg:"result"`
+
+	Sinks SinkReports `msg:"sinks,omitzero" since:"1"` // as far as they are when the gate sends it
 }
 
 // JobCancel asks a gate to stop a job, or some of its workflows. A client may send it again.

@@ -1415,20 +1415,48 @@ func (z *JobQuery) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *JobResult) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
-	// string "request"
-	o = append(o, 0x82, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
-	o, err = z.Request.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Request")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Sinks.IsZero() {
+		zb0001Len--
+		zb0001Mask |= 0x4
 	}
-	// string "result"
-	o = append(o, 0xa6, 0x72, 0x65, 0x73, 0x75, 0x6c, 0x74)
-	o, err = z.Result.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Result")
-		return
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "request"
+		o = append(o, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+		o, err = z.Request.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Request")
+			return
+		}
+		// string "result"
+		o = append(o, 0xa6, 0x72, 0x65, 0x73, 0x75, 0x6c, 0x74)
+		o, err = z.Result.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Result")
+			return
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "sinks"
+			o = append(o, 0xa5, 0x73, 0x69, 0x6e, 0x6b, 0x73)
+			// map header, size 1
+			// string "list"
+			o = append(o, 0x81, 0xa4, 0x6c, 0x69, 0x73, 0x74)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Sinks.List)))
+			for za0001 := range z.Sinks.List {
+				o, err = z.Sinks.List[za0001].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Sinks", "List", za0001)
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -1478,6 +1506,67 @@ func (z *JobResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Result")
 				return
 			}
+		case "sinks":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sinks")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Sinks")
+				return
+			}
+			if zb0002 > zbedc47bclimitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0002Dup [1]byte
+			for zb0002 > 0 {
+				zb0002--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Sinks")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "list":
+					if zb0002Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sinks", "List")
+						return
+					}
+					zb0002Dup[0] |= 1 << 0
+					var zb0003 uint32
+					zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Sinks", "List")
+						return
+					}
+					if zb0003 > zbedc47bclimitArrays {
+						err = msgp.ErrLimitExceeded
+						return
+					}
+					if cap(z.Sinks.List) >= int(zb0003) {
+						z.Sinks.List = (z.Sinks.List)[:zb0003]
+					} else {
+						z.Sinks.List = make([]SinkReport, zb0003)
+					}
+					for za0001 := range z.Sinks.List {
+						bts, err = z.Sinks.List[za0001].UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Sinks", "List", za0001)
+							return
+						}
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Sinks")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1492,7 +1581,10 @@ func (z *JobResult) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *JobResult) Msgsize() (s int) {
-	s = 1 + 8 + z.Request.Msgsize() + 7 + z.Result.Msgsize()
+	s = 1 + 8 + z.Request.Msgsize() + 7 + z.Result.Msgsize() + 6 + 1 + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.Sinks.List {
+		s += z.Sinks.List[za0001].Msgsize()
+	}
 	return
 }
 
@@ -1528,12 +1620,16 @@ func (z JobSource) Msgsize() (s int) {
 func (z *JobStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(12)
-	var zb0001Mask uint16 /* 12 bits */
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
 	_ = zb0001Mask
 	if z.Takeovers == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x800
+	}
+	if z.Sinks.IsZero() {
+		zb0001Len--
+		zb0001Mask |= 0x1000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1603,6 +1699,21 @@ func (z *JobStatus) MarshalMsg(b []byte) (o []byte, err error) {
 			// string "takeovers"
 			o = append(o, 0xa9, 0x74, 0x61, 0x6b, 0x65, 0x6f, 0x76, 0x65, 0x72, 0x73)
 			o = msgp.AppendUint64(o, z.Takeovers)
+		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "sinks"
+			o = append(o, 0xa5, 0x73, 0x69, 0x6e, 0x6b, 0x73)
+			// map header, size 1
+			// string "list"
+			o = append(o, 0x81, 0xa4, 0x6c, 0x69, 0x73, 0x74)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Sinks.List)))
+			for za0003 := range z.Sinks.List {
+				o, err = z.Sinks.List[za0003].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Sinks", "List", za0003)
+					return
+				}
+			}
 		}
 	}
 	return
@@ -1797,6 +1908,67 @@ func (z *JobStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Takeovers")
 				return
 			}
+		case "sinks":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sinks")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Sinks")
+				return
+			}
+			if zb0004 > zbedc47bclimitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0004Dup [1]byte
+			for zb0004 > 0 {
+				zb0004--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Sinks")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "list":
+					if zb0004Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sinks", "List")
+						return
+					}
+					zb0004Dup[0] |= 1 << 0
+					var zb0005 uint32
+					zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Sinks", "List")
+						return
+					}
+					if zb0005 > zbedc47bclimitArrays {
+						err = msgp.ErrLimitExceeded
+						return
+					}
+					if cap(z.Sinks.List) >= int(zb0005) {
+						z.Sinks.List = (z.Sinks.List)[:zb0005]
+					} else {
+						z.Sinks.List = make([]SinkReport, zb0005)
+					}
+					for za0003 := range z.Sinks.List {
+						bts, err = z.Sinks.List[za0003].UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Sinks", "List", za0003)
+							return
+						}
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Sinks")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1819,74 +1991,110 @@ func (z *JobStatus) Msgsize() (s int) {
 	for za0002 := range z.Plan {
 		s += z.Plan[za0002].Msgsize()
 	}
-	s += 5 + msgp.BoolSize + 10 + msgp.Uint64Size
+	s += 5 + msgp.BoolSize + 10 + msgp.Uint64Size + 6 + 1 + 5 + msgp.ArrayHeaderSize
+	for za0003 := range z.Sinks.List {
+		s += z.Sinks.List[za0003].Msgsize()
+	}
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *JobSubmit) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
-	// string "request"
-	o = append(o, 0x8c, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
-	o, err = z.Request.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Request")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
+	_ = zb0001Mask
+	if z.Outputs.IsZero() {
+		zb0001Len--
+		zb0001Mask |= 0x1000
 	}
-	// string "key"
-	o = append(o, 0xa3, 0x6b, 0x65, 0x79)
-	o = msgp.AppendString(o, z.Key)
-	// string "name"
-	o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "program"
-	o = append(o, 0xa7, 0x70, 0x72, 0x6f, 0x67, 0x72, 0x61, 0x6d)
-	o, err = z.Program.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Program")
-		return
+	if z.Sent == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x2000
 	}
-	// string "plan"
-	o = append(o, 0xa4, 0x70, 0x6c, 0x61, 0x6e)
-	o, err = z.Plan.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Plan")
-		return
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "request"
+		o = append(o, 0xa7, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74)
+		o, err = z.Request.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Request")
+			return
+		}
+		// string "key"
+		o = append(o, 0xa3, 0x6b, 0x65, 0x79)
+		o = msgp.AppendString(o, z.Key)
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "program"
+		o = append(o, 0xa7, 0x70, 0x72, 0x6f, 0x67, 0x72, 0x61, 0x6d)
+		o, err = z.Program.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Program")
+			return
+		}
+		// string "plan"
+		o = append(o, 0xa4, 0x70, 0x6c, 0x61, 0x6e)
+		o, err = z.Plan.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Plan")
+			return
+		}
+		// string "datacenters"
+		o = append(o, 0xab, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Datacenters)))
+		for za0001 := range z.Datacenters {
+			o = msgp.AppendString(o, z.Datacenters[za0001])
+		}
+		// string "run_timeout"
+		o = append(o, 0xab, 0x72, 0x75, 0x6e, 0x5f, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
+		o = msgp.AppendDuration(o, z.RunTimeout)
+		// string "rank"
+		o = append(o, 0xa4, 0x72, 0x61, 0x6e, 0x6b)
+		o = msgp.AppendUint8(o, uint8(z.Rank))
+		// string "deadline"
+		o = append(o, 0xa8, 0x64, 0x65, 0x61, 0x64, 0x6c, 0x69, 0x6e, 0x65)
+		o = msgp.AppendDuration(o, z.Deadline)
+		// string "count"
+		o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
+		o = msgp.AppendUint32(o, z.Count)
+		// string "preferred"
+		o = append(o, 0xa9, 0x70, 0x72, 0x65, 0x66, 0x65, 0x72, 0x72, 0x65, 0x64)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Preferred)))
+		for za0002 := range z.Preferred {
+			o = msgp.AppendString(o, z.Preferred[za0002])
+		}
+		// string "best_effort"
+		o = append(o, 0xab, 0x62, 0x65, 0x73, 0x74, 0x5f, 0x65, 0x66, 0x66, 0x6f, 0x72, 0x74)
+		// map header, size 2
+		// string "least"
+		o = append(o, 0x82, 0xa5, 0x6c, 0x65, 0x61, 0x73, 0x74)
+		o = msgp.AppendUint32(o, z.BestEffort.Least)
+		// string "after"
+		o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
+		o = msgp.AppendDuration(o, z.BestEffort.After)
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "outputs"
+			o = append(o, 0xa7, 0x6f, 0x75, 0x74, 0x70, 0x75, 0x74, 0x73)
+			// map header, size 1
+			// string "list"
+			o = append(o, 0x81, 0xa4, 0x6c, 0x69, 0x73, 0x74)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Outputs.List)))
+			for za0003 := range z.Outputs.List {
+				o = msgp.AppendString(o, z.Outputs.List[za0003])
+			}
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+			// string "sent"
+			o = append(o, 0xa4, 0x73, 0x65, 0x6e, 0x74)
+			o = msgp.AppendUint64(o, z.Sent)
+		}
 	}
-	// string "datacenters"
-	o = append(o, 0xab, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Datacenters)))
-	for za0001 := range z.Datacenters {
-		o = msgp.AppendString(o, z.Datacenters[za0001])
-	}
-	// string "run_timeout"
-	o = append(o, 0xab, 0x72, 0x75, 0x6e, 0x5f, 0x74, 0x69, 0x6d, 0x65, 0x6f, 0x75, 0x74)
-	o = msgp.AppendDuration(o, z.RunTimeout)
-	// string "rank"
-	o = append(o, 0xa4, 0x72, 0x61, 0x6e, 0x6b)
-	o = msgp.AppendUint8(o, uint8(z.Rank))
-	// string "deadline"
-	o = append(o, 0xa8, 0x64, 0x65, 0x61, 0x64, 0x6c, 0x69, 0x6e, 0x65)
-	o = msgp.AppendDuration(o, z.Deadline)
-	// string "count"
-	o = append(o, 0xa5, 0x63, 0x6f, 0x75, 0x6e, 0x74)
-	o = msgp.AppendUint32(o, z.Count)
-	// string "preferred"
-	o = append(o, 0xa9, 0x70, 0x72, 0x65, 0x66, 0x65, 0x72, 0x72, 0x65, 0x64)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Preferred)))
-	for za0002 := range z.Preferred {
-		o = msgp.AppendString(o, z.Preferred[za0002])
-	}
-	// string "best_effort"
-	o = append(o, 0xab, 0x62, 0x65, 0x73, 0x74, 0x5f, 0x65, 0x66, 0x66, 0x6f, 0x72, 0x74)
-	// map header, size 2
-	// string "least"
-	o = append(o, 0x82, 0xa5, 0x6c, 0x65, 0x61, 0x73, 0x74)
-	o = msgp.AppendUint32(o, z.BestEffort.Least)
-	// string "after"
-	o = append(o, 0xa5, 0x61, 0x66, 0x74, 0x65, 0x72)
-	o = msgp.AppendDuration(o, z.BestEffort.After)
 	return
 }
 
@@ -2127,6 +2335,78 @@ func (z *JobSubmit) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "outputs":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Outputs")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Outputs")
+				return
+			}
+			if zb0006 > zbedc47bclimitMaps {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			var zb0006Dup [1]byte
+			for zb0006 > 0 {
+				zb0006--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Outputs")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "list":
+					if zb0006Dup[0]&(1<<0) != 0 {
+						err = msgp.WrapError(msgp.ErrDuplicateEntry, "Outputs", "List")
+						return
+					}
+					zb0006Dup[0] |= 1 << 0
+					var zb0007 uint32
+					zb0007, bts, err = msgp.ReadArrayHeaderBytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Outputs", "List")
+						return
+					}
+					if zb0007 > zbedc47bclimitArrays {
+						err = msgp.ErrLimitExceeded
+						return
+					}
+					if cap(z.Outputs.List) >= int(zb0007) {
+						z.Outputs.List = (z.Outputs.List)[:zb0007]
+					} else {
+						z.Outputs.List = make([]string, zb0007)
+					}
+					for za0003 := range z.Outputs.List {
+						z.Outputs.List[za0003], bts, err = msgp.ReadStringBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Outputs", "List", za0003)
+							return
+						}
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Outputs")
+						return
+					}
+				}
+			}
+		case "sent":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sent")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			z.Sent, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Sent")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2149,7 +2429,11 @@ func (z *JobSubmit) Msgsize() (s int) {
 	for za0002 := range z.Preferred {
 		s += msgp.StringPrefixSize + len(z.Preferred[za0002])
 	}
-	s += 12 + 1 + 6 + msgp.Uint32Size + 6 + msgp.DurationSize
+	s += 12 + 1 + 6 + msgp.Uint32Size + 6 + msgp.DurationSize + 8 + 1 + 5 + msgp.ArrayHeaderSize
+	for za0003 := range z.Outputs.List {
+		s += msgp.StringPrefixSize + len(z.Outputs.List[za0003])
+	}
+	s += 5 + msgp.Uint64Size
 	return
 }
 
@@ -2665,6 +2949,396 @@ func (z *Refused) UnmarshalMsg(bts []byte) (o []byte, err error) {
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Refused) Msgsize() (s int) {
 	s = 1 + 8 + z.Request.Msgsize() + 5 + z.Code.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Detail) + 12 + msgp.DurationSize + 8 + z.Current.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *SinkNames) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "list"
+	o = append(o, 0x81, 0xa4, 0x6c, 0x69, 0x73, 0x74)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.List)))
+	for za0001 := range z.List {
+		o = msgp.AppendString(o, z.List[za0001])
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *SinkNames) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zbedc47bclimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "list":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "List")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "List")
+				return
+			}
+			if zb0002 > zbedc47bclimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.List) >= int(zb0002) {
+				z.List = (z.List)[:zb0002]
+			} else {
+				z.List = make([]string, zb0002)
+			}
+			for za0001 := range z.List {
+				z.List[za0001], bts, err = msgp.ReadStringBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "List", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *SinkNames) Msgsize() (s int) {
+	s = 1 + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.List {
+		s += msgp.StringPrefixSize + len(z.List[za0001])
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *SinkReport) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 12
+	// string "name"
+	o = append(o, 0x8c, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Name)
+	// string "delivered"
+	o = append(o, 0xa9, 0x64, 0x65, 0x6c, 0x69, 0x76, 0x65, 0x72, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Delivered)
+	// string "behind"
+	o = append(o, 0xa6, 0x62, 0x65, 0x68, 0x69, 0x6e, 0x64)
+	o = msgp.AppendUint64(o, z.Behind)
+	// string "since"
+	o = append(o, 0xa5, 0x73, 0x69, 0x6e, 0x63, 0x65)
+	o = msgp.AppendDuration(o, z.Since)
+	// string "rejected"
+	o = append(o, 0xa8, 0x72, 0x65, 0x6a, 0x65, 0x63, 0x74, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Rejected)
+	// string "rejected_requests"
+	o = append(o, 0xb1, 0x72, 0x65, 0x6a, 0x65, 0x63, 0x74, 0x65, 0x64, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
+	o = msgp.AppendUint64(o, z.RejectedRequests)
+	// string "lost"
+	o = append(o, 0xa4, 0x6c, 0x6f, 0x73, 0x74)
+	o = msgp.AppendUint64(o, z.Lost)
+	// string "lost_requests"
+	o = append(o, 0xad, 0x6c, 0x6f, 0x73, 0x74, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
+	o = msgp.AppendUint64(o, z.LostRequests)
+	// string "twice"
+	o = append(o, 0xa5, 0x74, 0x77, 0x69, 0x63, 0x65)
+	o = msgp.AppendUint64(o, z.Twice)
+	// string "done"
+	o = append(o, 0xa4, 0x64, 0x6f, 0x6e, 0x65)
+	o = msgp.AppendBool(o, z.Done)
+	// string "failed"
+	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+	o = msgp.AppendString(o, z.Failed)
+	// string "why"
+	o = append(o, 0xa3, 0x77, 0x68, 0x79)
+	o = msgp.AppendString(o, z.Why)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *SinkReport) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zbedc47bclimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [2]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "name":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Name")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Name, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Name")
+				return
+			}
+		case "delivered":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Delivered")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Delivered, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Delivered")
+				return
+			}
+		case "behind":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Behind")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Behind, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Behind")
+				return
+			}
+		case "since":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Since")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Since, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Since")
+				return
+			}
+		case "rejected":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rejected")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Rejected, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Rejected")
+				return
+			}
+		case "rejected_requests":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "RejectedRequests")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.RejectedRequests, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "RejectedRequests")
+				return
+			}
+		case "lost":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Lost")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Lost, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Lost")
+				return
+			}
+		case "lost_requests":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LostRequests")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.LostRequests, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "LostRequests")
+				return
+			}
+		case "twice":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Twice")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Twice, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Twice")
+				return
+			}
+		case "done":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Done")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			z.Done, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Done")
+				return
+			}
+		case "failed":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Failed")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			z.Failed, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Failed")
+				return
+			}
+		case "why":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Why")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			z.Why, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Why")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *SinkReport) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 10 + msgp.Uint64Size + 7 + msgp.Uint64Size + 6 + msgp.DurationSize + 9 + msgp.Uint64Size + 18 + msgp.Uint64Size + 5 + msgp.Uint64Size + 14 + msgp.Uint64Size + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 7 + msgp.StringPrefixSize + len(z.Failed) + 4 + msgp.StringPrefixSize + len(z.Why)
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *SinkReports) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "list"
+	o = append(o, 0x81, 0xa4, 0x6c, 0x69, 0x73, 0x74)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.List)))
+	for za0001 := range z.List {
+		o, err = z.List[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "List", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *SinkReports) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > zbedc47bclimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "list":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "List")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "List")
+				return
+			}
+			if zb0002 > zbedc47bclimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.List) >= int(zb0002) {
+				z.List = (z.List)[:zb0002]
+			} else {
+				z.List = make([]SinkReport, zb0002)
+			}
+			for za0001 := range z.List {
+				bts, err = z.List[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "List", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *SinkReports) Msgsize() (s int) {
+	s = 1 + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.List {
+		s += z.List[za0001].Msgsize()
+	}
 	return
 }
 

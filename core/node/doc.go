@@ -33,6 +33,6 @@
 //		}
 //	}
 //
-// Read node.go (names and time), input.go, env.go, timer.go, rand.go,
+// Read node.go (names and time), input.go, env.go, output.go, timer.go, rand.go,
 // mailbox.go, digest.go.
 package node

@@ -11,6 +11,7 @@ type Env interface {
 	Rand(Purpose) *Rand
 	Store() Store
 	Exec() Executor
+	Outputs() Outputs
 	// Emit reports a decision to observers (metrics, log, trace, history). Observers cannot
 	// change what the machine does, and the machine reads nothing back.
 	Emit(Event)

@@ -23,10 +23,11 @@ const (
 	InputStop                   // an operator wants a graceful stop: finish the work, then call Env.Halt
 	InputShed                   // From, Stream, Message: the stub of a request that found its lane full; refuse it
 	InputNames                  // Names: what a look-up of Env.Resolve found
+	InputDelivered              // Delivered: news of a batch of Env.Outputs
 )
 
 func (k InputKind) String() string {
-	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop", "shed", "names"}
+	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop", "shed", "names", "delivered"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -91,17 +92,18 @@ type Names struct {
 
 // Input is one thing that happened. Only the fields named at its kind are set.
 type Input struct {
-	Kind    InputKind
-	From    Peer
-	Stream  StreamID
-	Message Message
-	Timer   TimerKey
-	Reason  string
-	WriteID WriteID
-	Err     error
-	Command CommandID
-	Exec    ExecEvent
-	Names   *Names
+	Kind      InputKind
+	From      Peer
+	Stream    StreamID
+	Message   Message
+	Timer     TimerKey
+	Reason    string
+	WriteID   WriteID
+	Err       error
+	Command   CommandID
+	Exec      ExecEvent
+	Names     *Names
+	Delivered *Delivered
 
 	// Unfit says of a stream that never opened that its ends do not belong together: the secret,
 	// certificate, cluster, version or role is another one. Time does not mend that.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"time"
 
 	"hyperscale/core/message"
@@ -49,6 +50,7 @@ func (e env) SetTimer(k node.TimerKey, d time.Duration) {
 func (e env) CancelTimer(k node.TimerKey) { e.l.timers.cancel(k) }
 func (e env) Store() node.Store           { return e.l.world.Store }
 func (e env) Exec() node.Executor         { return e.l.world.Exec }
+func (e env) Outputs() node.Outputs       { return e.l.world.Outputs }
 
 func (e env) Emit(ev node.Event) {
 	if e.l.config.Observe != nil {
@@ -77,6 +79,15 @@ func (e env) Restart(reason string) {
 	e.l.halted = true
 	e.l.again = reason
 }
+
+// noOutputs stands in where a node has no sinks.
+type noOutputs struct{ l *Loop }
+
+func (o noOutputs) Deliver(d node.Delivery) {
+	o.l.Delivered(node.Delivered{ID: d.ID, Verdict: node.DeliveryUnconfigured, Why: fmt.Sprintf("sink %s is not configured on %s", d.Sink, o.l.config.Self.ID)})
+}
+
+func (noOutputs) Forget(node.DeliveryID) {}
 
 // noExecutor stands in where a node has no cores to run anything on.
 type noExecutor struct{ l *Loop }

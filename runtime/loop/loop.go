@@ -32,6 +32,7 @@ type World struct {
 	Network node.Network
 	Store   node.Store
 	Exec    node.Executor // nil: every start ends at once with ExecGone
+	Outputs node.Outputs  // nil: no sink is configured
 }
 
 // Loop drives one machine.
@@ -99,6 +100,9 @@ func New(c Config) *Loop {
 func (l *Loop) Run(w World) (err error) {
 	if w.Exec == nil {
 		w.Exec = noExecutor{l}
+	}
+	if w.Outputs == nil {
+		w.Outputs = noOutputs{l}
 	}
 	l.world = w
 	l.alarm = l.source.clock.Timer(time.Hour)
@@ -256,6 +260,11 @@ func (l *Loop) Resolved(n node.Names) {
 // Stored says that the Put with this token is on disk, or why it is not.
 func (l *Loop) Stored(t node.WriteID, err error) {
 	l.inbox.push(&node.Input{Kind: node.InputStored, WriteID: t, Err: err}, l.source.now())
+}
+
+// Delivered brings news of a batch of rows.
+func (l *Loop) Delivered(d node.Delivered) {
+	l.inbox.push(&node.Input{Kind: node.InputDelivered, Delivered: &d}, l.source.now())
 }
 
 // ExecEvent brings news of an executor.

@@ -486,3 +486,24 @@ func BenchmarkStep(b *testing.B) {
 type machine func(env node.Env, in *node.Input)
 
 func (m machine) Step(env node.Env, in *node.Input) { m(env, in) }
+
+// A node without sinks answers each delivery, by the sink's name.
+func TestDeliveriesWithoutSinks(t *testing.T) {
+	var got node.Delivered
+	_, end := run(t, Config{Machine: newScript(func(env node.Env, in *node.Input) {
+		switch in.Kind {
+		case node.InputStart:
+			env.Outputs().Deliver(node.Delivery{ID: 7, Sink: "lake"})
+			env.Outputs().Forget(8)
+		case node.InputDelivered:
+			got = *in.Delivered
+			env.Halt("")
+		}
+	})})
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	if want := (node.Delivered{ID: 7, Verdict: node.DeliveryUnconfigured, Why: "sink lake is not configured on a"}); got != want {
+		t.Fatalf("%+v", got)
+	}
+}

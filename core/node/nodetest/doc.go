@@ -30,6 +30,6 @@
 //	-> m1 ShardAccepted Shard=j1/0/0 Fence=1.1.1
 //
 // Read env.go, drive.go (inputs); the effects: record.go (lines), clock.go (timers),
-// streams.go, storage.go, executors.go; text.go (messages as text), story.go (the commands
+// streams.go, storage.go, executors.go, outputs.go; text.go (messages as text), story.go (the commands
 // of a story), stories.go (which files are stories).
 package nodetest

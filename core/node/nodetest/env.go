@@ -20,6 +20,7 @@ type Env struct {
 	Streams
 	Storage
 	execs executors
+	sinks sinks
 
 	// Mail comes with each input: the state of the mailbox.
 	Mail node.Mail
@@ -59,6 +60,7 @@ func (e *Env) forget() {
 	e.timers = map[node.TimerKey]firing{}
 	e.Streams.all = map[node.StreamID]*stream{}
 	e.execs = executors{recorder: &e.Recorder, clock: &e.Clock, cores: map[node.ExecID]int{}}
+	e.sinks = sinks{recorder: &e.Recorder}
 	e.puts = nil
 	e.halted = false
 }
@@ -74,6 +76,9 @@ func (e *Env) Store() node.Store { return (*store)(&e.Storage) }
 
 // Exec implements node.Env.
 func (e *Env) Exec() node.Executor { return &e.execs }
+
+// Outputs implements node.Env.
+func (e *Env) Outputs() node.Outputs { return &e.sinks }
 
 // Answer implements node.Env.
 func (e *Env) Answer(id node.CommandID, m node.Message) {
