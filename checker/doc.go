@@ -40,6 +40,8 @@
 //	    completed, and what was left out counts nowhere
 //	K   what a client has cancelled stops, and nothing else does (a world judges it)
 //	L   every change of state is legal, and the first terminal state wins
+//	O   the rows that gates deliver add up to results and what is lost, over all owners of a job (package
+//	    scenarios/outputs judges it, which knows what sinks have)
 //	R   a node reports an alert when it begins and when it ends, once each
 //	P   what a world promises beyond that, as nothing in it prevents it
 //

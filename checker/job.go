@@ -35,6 +35,7 @@ type theJob struct {
 	cancelling  time.Duration // when it became CANCELLING
 	ended       time.Duration
 	moved       bool // another gate took it over since its acceptance
+	granted     bool // a gate was granted its register since the last report
 }
 
 func (s *jobs) job(id message.JobID) *theJob {
@@ -53,7 +54,8 @@ func (s *jobs) changed(r Record, e event.JobChanged, owns bool) {
 	j := s.job(e.Job)
 	restarted := r.Node == j.gate && r.Incarnation > j.incarnation
 	taken := j.gate != "" && r.Node != j.gate && owns
-	again := e == j.last && (restarted || taken)
+	again := e == j.last && (restarted || taken || j.granted && owns)
+	j.granted = false
 	j.last, j.incarnation = e, r.Incarnation
 	if restarted || taken {
 		j.gate, j.moved = r.Node, true
@@ -174,7 +176,7 @@ func (s *jobs) delivered(r Record, d Delivery, sum account.Sum) {
 // over.
 func (s *jobs) granted(id message.JobID) {
 	if j := s.all[id]; j != nil {
-		j.moved = true
+		j.moved, j.granted = true, true
 	}
 }
 

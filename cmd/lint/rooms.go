@@ -40,7 +40,7 @@ var rooms = []room{
 	{name: "role", paths: []string{"core/client/...", "core/gate/...", "core/manager/...", "core/worker/..."},
 		may: append([]string{"part", "wiring"}, kernel...),
 		why: "a role is made of parts and the kernel; everything else reaches it as an input"},
-	{name: "wiring", paths: []string{"core/quorum/...", "core/ledger/..."}, may: append([]string{"part"}, kernel...),
+	{name: "wiring", paths: []string{"core/quorum/...", "core/ledger/...", "core/output/..."}, may: append([]string{"part"}, kernel...),
 		why: "a wiring joins parts once for several roles, so it knows no role"},
 	{name: "part", paths: []string{"core/stats/...", "core/workflow/...", "core/..."}, may: kernel,
 		why: "a part stands on the kernel alone"},

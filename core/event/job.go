@@ -25,6 +25,22 @@ type JobSubmitted struct {
 	File    message.FileDigest // of the submission, as gates keep it
 }
 
+// SinkEnded: a majority knows that nothing of a job follows to a sink. A gate that adopts the job may
+// emit it again.
+type SinkEnded struct {
+	Job          message.JobID
+	Sink         string
+	Delivered    uint64 // rows
+	Rejected     uint64
+	Lost         uint64
+	LostRequests uint64
+	Twice        uint64 // rows that it perhaps has twice
+	Failed       string // why the gates gave it up; empty: they did not
+}
+
+// EventName implements node.Event.
+func (SinkEnded) EventName() string { return "sink-ended" }
+
 // SubjobChanged: a manager moved its subjob.
 type SubjobChanged struct {
 	Job    message.JobID

@@ -66,6 +66,8 @@ func (m *ownership) onFetched(env node.Env, o *ledger.Outcome[tag]) {
 	case m.jobs[j.ID] != j:
 	case o.Tag.act == actShow:
 		m.onResultHere(env, j, o)
+	case o.Tag.act == actRows:
+		m.onRowsHere(env, j, o)
 	case o.Tag.act == actReplay:
 		m.onLetterHere(env, j, o)
 	case j.Ready: // the gate gave the job up because of another file
@@ -164,14 +166,18 @@ func (m *ownership) resume(env node.Env, j *entry) {
 	tellEnds(env, j, j.Ends.Known())
 	switch {
 	case j.State.Terminal():
-		m.keepEnded(env, j)
-		m.group.Leases.Release(env, j.ID)
-		m.free(env, &j.Job)
+		if !m.resumeRows(env, j) {
+			m.keepEnded(env, j)
+			m.group.Leases.Release(env, j.ID)
+			m.free(env, &j.Job)
+		}
 	case j.State == message.JobQueued:
+		m.resumeRows(env, j)
 		m.resumeAborts(env, j)
 		m.enqueue(env, j)
 		m.schedule(env)
 	default:
+		m.resumeRows(env, j)
 		m.resumeAborts(env, j)
 		m.active = append(m.active, j)
 		if j.State == message.JobCancelling {

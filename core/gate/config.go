@@ -12,6 +12,7 @@ import (
 	"hyperscale/core/gate/job"
 	"hyperscale/core/lease"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 	"hyperscale/core/plan"
 	"hyperscale/core/setting"
 	"hyperscale/core/uplink"
@@ -26,6 +27,9 @@ type Config struct {
 	Running
 	Pace
 	Retention
+
+	// Sinks are those that a job may name: all gates have the same.
+	Sinks []output.Sink
 }
 
 // Group says how a gate and the other gates own jobs.
@@ -108,6 +112,8 @@ type Retention struct {
 	ResultsMax     int
 	ResultBytesMax int // of all results together
 
+	OutputTimeout time.Duration // after the end of a job, for what its sinks have not taken
+
 	LetterAge      time.Duration // how long a dead letter can be replayed
 	LettersMax     int           // dead letters; the oldest makes room
 	LetterBytesMax int           // of their programs together
@@ -144,7 +150,7 @@ func Default() Config {
 			PushInterval: 500 * time.Millisecond, PushMin: 50 * time.Millisecond, SweepInterval: time.Minute,
 		},
 		Retention: Retention{
-			KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, FileAge: archive.Default().SweepAge, ResultsMax: 1000, ResultBytesMax: 64 << 20,
+			KeyAge: 24 * time.Hour, ResultAge: 24 * time.Hour, OutputTimeout: 10 * time.Minute, FileAge: archive.Default().SweepAge, ResultsMax: 1000, ResultBytesMax: 64 << 20,
 			LetterAge: 7 * 24 * time.Hour, LettersMax: 10_000, LetterBytesMax: 64 << 20,
 			FilesMax: 50_000, FileBytesMax: 256 << 20,
 		},
@@ -184,6 +190,9 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("gate.push_min = %v must not be above gate.push_interval = %v: use a tenth of it", c.PushMin, c.PushInterval))
 	}
 	faults = append(faults, c.checkGroup()...)
+	if err := output.CheckSinks(c.Sinks); err != nil {
+		faults = append(faults, err)
+	}
 	return errors.Join(faults...)
 }
 
@@ -319,6 +328,7 @@ func (c *Config) Settings() []setting.Setting {
 		setting.Span("gate.sweep_interval", &c.SweepInterval, "time between looks for what is too old", "memory and disk are freed later", "work"),
 		setting.Span("gate.key_age", &c.KeyAge, "time for which a key and the end of its job are remembered", "memory, see gate.keys_max", "a key can run again earlier"),
 		setting.Span("gate.result_age", &c.ResultAge, "time for which a result is kept", "disk", "late readers find no result"),
+		setting.Span("gate.output_timeout", &c.OutputTimeout, "time after the end of a job for which its sinks are tried; what they have not taken then is lost", "sinks survive longer outages", "a register and files of an ended job are freed earlier"),
 		setting.Span("gate.letter_age", &c.LetterAge, "time for which a dead letter can be replayed", "memory and disk, see gate.letters_max", "late operators cannot replay"),
 		setting.Span("gate.file_age", &c.FileAge, "age after which a file that no record names is swept", "disk", "a record has less time to reach a majority"),
 	}

@@ -24,6 +24,7 @@
 //	roster      hears managers: heartbeats, answers, results
 //	driver      takes a job from its dispatch to its end
 //	scheduler   dispatches the job whose turn has come, and reserves its cores
+//	courier     brings rows to sinks
 //	publisher   sends statuses and results to watchers
 //	store       persists records and files
 //	memory      holds jobs, places and watchers
@@ -66,6 +67,8 @@
 //	       that says nothing after a dispatch gets no further one.
 //	GATE-13 Best effort ends a job at its time or later, with at least as many completed
 //	       datacenters as the job wants. What it leaves out is in no sum.
+//	GATE-15 A sink gets a batch of rows only after a majority has the record that names it. The gate
+//	       keeps the register of an ended job until each of its sinks has all, or is given up.
 //	GATE-14 A client's message changes nothing that the client's certificate does not allow, and
 //	       only its owner or an operator changes a job. The owner stands in the record.
 //
@@ -74,7 +77,7 @@
 // managers continue meanwhile: the new owner dispatches to the manager that lists the subjob.
 //
 // Read config.go, machine.go, then the layers from the bottom. base: fellows.go, refuse.go;
-// memory: jobs.go; store: store.go; publisher: publish.go; scheduler: queue.go; driver:
-// dispatch.go, finish.go, cancel.go, due.go; roster: manager.go, result.go; desk: ask.go,
+// memory: jobs.go; store: store.go; publisher: publish.go; courier: rows.go; scheduler: queue.go; driver:
+// dispatch.go, finish.go, cancel.go; roster: manager.go, result.go; desk: ask.go,
 // submit.go; ownership: own.go, adopt.go; operations: operate.go. rest.go comes last.
 package gate

@@ -44,6 +44,7 @@ func New(c Config) *Machine {
 		Silence: c.ManagerSilence, ManagerAge: c.ManagerAge, DatacenterAge: c.DatacenterAge,
 	})
 	m.audience = audience.New(audience.Bounds{Watchers: c.WatchersMax, PushMin: c.PushMin})
+	m.deliveries = map[node.DeliveryID]*entry{}
 	m.ledger = ledger.New[tag](c.Lease + c.QuorumTimeout)
 	m.crowd = queue.NewCrowd()
 	m.queue = queue.New(queue.Bounds{Timeout: c.QueueTimeout, AgeMax: c.QueueAgeMax, Step: c.QueueStep})
@@ -136,6 +137,8 @@ func (m *Machine) handle(env node.Env, in *node.Input) {
 		m.fire(env, in.Timer)
 	case node.InputStored:
 		m.onStored(env, in)
+	case node.InputDelivered:
+		m.onDelivered(env, in.Delivered)
 	case node.InputStop:
 		m.onStop(env)
 	}
@@ -274,6 +277,8 @@ func (m *Machine) fire(env node.Env, k node.TimerKey) {
 		m.onPush(env)
 	case node.GateQueue:
 		m.onQueueTimer(env)
+	case node.GateRows:
+		m.onRowsTimer(env, message.JobID(k.ID))
 	case node.GateStop:
 		m.handOver(env)
 	}

@@ -224,7 +224,7 @@ func (m *operations) handOver(env node.Env) {
 		return
 	}
 	for _, id := range m.group.Leases.Held() {
-		if j := m.jobs[id]; j != nil && j.Ready && !j.State.Terminal() && m.ledger.Idle(id) {
+		if j := m.jobs[id]; j != nil && j.Ready && (!j.State.Terminal() || j.Rows.Delivering) && m.ledger.Idle(id) {
 			m.transfer(env, j)
 		}
 	}
@@ -274,7 +274,7 @@ func (m *operations) idle(env node.Env) bool {
 	}
 	others := m.fellowAlive()
 	for _, id := range m.group.Leases.Held() {
-		if j := m.jobs[id]; j != nil && (!m.ledger.Idle(id) || others && !j.State.Terminal()) {
+		if j := m.jobs[id]; j != nil && (!m.ledger.Idle(id) || others && (!j.State.Terminal() || j.Rows.Delivering)) {
 			return false
 		}
 	}

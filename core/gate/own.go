@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 )
 
 // ownership acts on decisions of majorities: who owns a job, and which record and files a
@@ -62,7 +63,7 @@ func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 	m.majorityWorked(env)
 	j := m.jobs[o.Job]
 	switch {
-	case j != nil && j.Ready && j.Shown.Terminal():
+	case j != nil && j.Ready && j.Shown.Terminal() && !j.Rows.Delivering:
 		m.group.Leases.Release(env, o.Job)
 		return
 	case o.Fresh && j != nil && !j.Takeover && !m.ledger.Idle(o.Job):
@@ -87,6 +88,10 @@ func (m *ownership) onGranted(env node.Env, o lease.Outcome) {
 // onClosed takes note of a job that ended at another gate.
 func (m *ownership) onClosed(env node.Env, o lease.Outcome) {
 	if j := m.jobs[o.Job]; j != nil {
+		if j.Rows.Delivering && j.Token.Less(o.Token) {
+			m.disown(env, j, "") // another gate has delivered the rest
+			return
+		}
 		if j.Ready && j.Shown.Terminal() && j.Token.Less(o.Token) {
 			j.Own(o.Token) // another gate has taken it over and released it once more
 		}
@@ -106,6 +111,7 @@ func (m *ownership) accepted(env node.Env, j *entry) {
 	m.accepting--
 	j.Ready = true
 	j.Turn.Since = env.Now()
+	j.Rows.Own(j.Epoch)
 	m.enqueue(env, j)
 	m.ledger.Granted(env, j.ID)
 	m.settleLedger(env) // a cancellation that waited takes the job out of the queue again
@@ -169,7 +175,7 @@ func (m *ownership) onVacant(env node.Env, o lease.Outcome) {
 
 // disown stops acting for a job at once: another gate may own it.
 func (m *ownership) disown(env node.Env, j *entry, holder node.Addr) {
-	if j.Shown.Terminal() {
+	if j.Shown.Terminal() && !j.Rows.Delivering {
 		return // its end is published and on a majority: it needs no owner
 	}
 	asks := j.waiting.All(m.audience.Of(j.ID))
@@ -197,7 +203,13 @@ func (m *ownership) settleLedger(env node.Env) {
 		switch o.Kind {
 		case ledger.Committed:
 			m.onCommitted(env, &o.Tag)
+		case ledger.Kept:
+			m.onRowsKept(env, &o)
 		case ledger.Refused:
+			if o.Tag.act == actRows && o.Tag.stage == output.Keeping {
+				m.onRowsKept(env, &o)
+				continue
+			}
 			m.onRefusedFile(env, m.jobs[o.Job], o.Err)
 		case ledger.Fetched, ledger.Unread, ledger.Gone:
 			m.onFetched(env, &o)
@@ -236,13 +248,14 @@ func (m *ownership) perform(env node.Env, j *entry, t *tag) {
 		m.arm(env, j)
 	case actRelease:
 		j.Result, j.here = t.result, true
-		m.keepEnded(env, j)
 		for _, p := range j.Subjobs {
 			p.Result = nil // the job's result contains it
 		}
-		m.ledger.Close(j.ID)
-		m.group.Leases.Release(env, j.ID)
-		m.free(env, &j.Job)
+		if !m.finishRows(env, j) {
+			m.release(env, j)
+		}
+	case actRows:
+		m.rowsSaved(env, j, t)
 	}
 }
 

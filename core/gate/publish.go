@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/archive"
 	"hyperscale/core/event"
 	"hyperscale/core/gate/audience"
+	"hyperscale/core/gate/job"
 	"hyperscale/core/gate/result"
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
@@ -86,7 +87,7 @@ func (m *publisher) push(env node.Env, j *entry, w *audience.Watcher) {
 		refuse(env, w.Stream, w.Request, message.CodeResultForgotten, fmt.Sprintf("job %v ended %v", j.ID, j.Shown))
 	default:
 		whole := *j.Result
-		whole.Request = w.Request
+		whole.Request, whole.Sinks = w.Request, status.Sinks
 		env.Send(w.Stream, &whole)
 		j.Sent = true
 	}
@@ -107,6 +108,7 @@ func (m *publisher) status(env node.Env, j *entry) *message.JobStatus {
 		Job: j.ID, Name: j.Name, Sequence: j.Sequence, State: j.Shown, Reason: j.Last.Reason,
 		Elapsed: j.ElapsedAt(env.Now()).Round(time.Microsecond), Takeovers: j.Takeovers,
 	}
+	s.Sinks = j.Rows.Reports(env.Now().Sub(j.Born))
 	if j.Shown == message.JobQueued && j.State == message.JobQueued {
 		s.Position, s.Reason = j.Turn.Position(), j.Turn.Reason(m.places)
 	}
@@ -162,7 +164,7 @@ func (m *publisher) Load(now node.Instant, recent time.Duration, most int) (all 
 		}
 		all = append(all, s)
 	}
-	for _, o := range m.history.Since(now, recent) {
+	for _, o := range m.endedSince(now, recent) {
 		j := m.jobs[o.ID]
 		if len(all) == most || j == nil {
 			break
@@ -178,6 +180,21 @@ func (m *publisher) Load(now node.Instant, recent time.Duration, most int) (all 
 		all = append(all, s)
 	}
 	return all, left
+}
+
+// endedSince returns the jobs that ended less than so long ago, the newest end first.
+func (m *publisher) endedSince(now node.Instant, recent time.Duration) []*job.Job {
+	all := m.history.Since(now, recent)
+	//lint:orderfree sorted below by a total order
+	for _, j := range m.jobs {
+		if j.Rows.Delivering && now.Sub(j.Ended) < recent {
+			all = append(all, &j.Job)
+		}
+	}
+	slices.SortFunc(all, func(a, b *job.Job) int {
+		return cmp.Or(cmp.Compare(b.Ended, a.Ended), cmp.Compare(b.Turn.Number, a.Turn.Number), a.ID.Compare(b.ID))
+	})
+	return all
 }
 
 func loadOf(j *entry, now node.Instant) *message.JobStatus {

@@ -17,7 +17,7 @@ import (
 
 // scheduler decides which job is dispatched next, and reserves the cores for it.
 type scheduler struct {
-	publisher
+	courier
 	queue     *queue.Queue
 	crowd     *queue.Crowd // who holds its places, those of jobs that are being accepted included
 	active    []*entry     // dispatched and not ended
@@ -226,6 +226,7 @@ func (m *scheduler) leaveActive(j *entry) {
 func (m *scheduler) unload(env node.Env, j *entry) []*audience.Ask {
 	m.leaveQueue(env, j)
 	m.leaveActive(j)
+	m.forgetRows(env, j)
 	for _, p := range j.Subjobs {
 		p.Release(m.places)
 	}

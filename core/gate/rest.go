@@ -3,6 +3,7 @@ package gate
 import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 )
 
 // Sizes reports how much this gate holds, next to its bounds. A gate may own all jobs of the
@@ -21,6 +22,7 @@ func (m *Machine) Sizes(tell node.Tell) {
 	m.places.Sizes(tell)
 	m.audience.Sizes(tell)
 	tell("gate/moved", len(m.moved), c.JobsMax)
+	tell("gate/deliveries", len(m.deliveries), c.JobsMax*output.SinksMax)
 	if m.group == nil {
 		return // the gate was refused at its start
 	}
@@ -44,6 +46,7 @@ func (m *Machine) Rests(tell node.Tell) {
 	m.ledger.Rests(tell, "gate")
 	tell("gate/writes", m.writes, 0)
 	tell("gate/moved", len(m.moved), 0)
+	tell("gate/deliveries", len(m.deliveries), 0)
 	m.audience.Rests(tell)
 	tell("gate/vacant", len(m.vacant), 0)
 	tell("gate/failed majorities", m.circuit.Failures(), majorityFuse().Failures)

@@ -133,6 +133,7 @@ func (m *roster) onProgress(env node.Env, in *node.Input, r *message.JobProgress
 	default:
 		p.Sequence, p.Progress = r.Sequence, &r.Subjob
 		m.takenUp(env, j, p)
+		m.cutRows(env, j)
 		m.pushLater(env, j)
 		m.judgeAborts(env, j)
 		if j.Ends.Note(&j.Job) {

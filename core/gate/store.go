@@ -11,6 +11,7 @@ import (
 	"hyperscale/core/ledger"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 )
 
 // Keys of this gate's own store, next to those of the registers and the files:
@@ -49,6 +50,7 @@ const (
 	actLoad        // continue the adoption of a job
 	actShow        // send a result to watchers
 	actReplay      // submit the program of a dead letter
+	actRows        // bring a batch of rows nearer to its sink
 )
 
 // tag names what follows a request to the ledger.
@@ -64,6 +66,8 @@ type tag struct {
 	result  *message.JobResult // of actRelease
 	subjob  *job.Subjob        // of actLoad: whose result the file holds; nil for the program
 	ask     *audience.Ask      // of actReplay
+	stream  *output.Stream     // of actRows; nil for the result of an ended job
+	stage   output.Stage       // of that stream, when the request was made
 }
 
 // save persists the job's current record, after the files that the record newly names.
@@ -77,6 +81,11 @@ func (m *store) save(env node.Env, j *entry, t tag, files ...[]byte) {
 func (m *store) filesInUse(env node.Env) map[message.FileDigest]bool {
 	inUse := map[message.FileDigest]bool{}
 	for _, id := range m.group.Leases.Known() {
+		if j := m.jobs[id]; j != nil && j.Ready {
+			for _, d := range j.Rows.Files() {
+				inUse[d] = true
+			}
+		}
 		if j := m.jobs[id]; j != nil && j.Ready && j.Shown.Terminal() {
 			inUse[j.ResultFile] = true
 			inUse[j.Letter.Program] = true

@@ -16,6 +16,7 @@ import (
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 	"hyperscale/core/plan"
 )
 
@@ -71,7 +72,7 @@ func (m *desk) answersFor(env node.Env, id message.JobID, s *message.JobSubmit, 
 // payload is the digest of all fields that make two submissions equal.
 func payload(s *message.JobSubmit) uint64 {
 	same := *s
-	same.Request, same.Key = message.RequestID{}, ""
+	same.Request, same.Key, same.Sent = message.RequestID{}, "", 0
 	return same.Digest()
 }
 
@@ -215,6 +216,8 @@ func (m *desk) accept(env node.Env, s *message.JobSubmit, holder queue.Holder, a
 		Times:    job.Times{Born: env.Now()},
 		Sequence: env.Self().Incarnation << 32,
 	}}
+	sinks, _ := output.Chosen(m.config.Sinks, s.Outputs.List, s.Sent) // check has read them
+	j.Rows = job.RowsOf(id, s, sinks)
 	j.holder = holder
 	m.crowd.Enter(holder)
 	j.waiting.Put([]*audience.Ask{a})
@@ -254,6 +257,9 @@ func (c *Config) check(s *message.JobSubmit) (message.Code, string) {
 	}
 	if len(faults) > 0 {
 		return message.CodeBadPlan, plan.Text(faults)
+	}
+	if _, err := output.Chosen(c.Sinks, s.Outputs.List, s.Sent); err != nil {
+		return message.CodeBadPlan, "outputs: " + err.Error()
 	}
 	return message.CodeNone, ""
 }

@@ -3,7 +3,10 @@ package message
 //msgp:limit arrays:4096 maps:64 marshal:false
 //msgp:noduplicates
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"time"
+)
 
 // FileDigest names a file by the SHA-256 of its bytes.
 type FileDigest [32]byte
@@ -79,4 +82,78 @@ type FileFree struct {
 	Group string       `msg:"group" require:"true"`
 	Nonce uint64       `msg:"nonce" require:"true"` // of the FileSweep
 	Files []FileDigest `msg:"files"`
+}
+
+// OutputBatch is a file of the gates: rows of one job for one sink, and what makes the rows that follow
+// them. No frame carries it as such: core/archive sends files.
+type OutputBatch struct {
+	Job    JobID        `msg:"job"`
+	Sink   string       `msg:"sink"`
+	Number uint64       `msg:"number"` // among the batches of the job for the sink, from 1
+	Final  bool         `msg:"final"`  // none follows
+	Rows   []OutputRow  `msg:"rows"`
+	Ledger OutputLedger `msg:"ledger"`
+}
+
+// OutputRow is one row.
+type OutputRow struct {
+	Kind       uint8         `msg:"kind"` // of core/output
+	Datacenter string        `msg:"datacenter"`
+	Workflow   string        `msg:"workflow"`
+	From       time.Duration `msg:"from"`
+	To         time.Duration `msg:"to"`
+	Epoch      uint64        `msg:"epoch"`
+	Revision   uint64        `msg:"revision"`
+	Active     uint64        `msg:"active"` // virtual users
+	Blunt      bool          `msg:"blunt"`
+	Step       StepStats     `msg:"step"` // its name, and what rows have of it
+	Threshold  OutputVerdict `msg:"threshold"`
+	Run        OutputRun     `msg:"run"`
+}
+
+// OutputVerdict is a threshold of a row.
+type OutputVerdict struct {
+	Expr       string      `msg:"expr"` // empty: the row is of none
+	Value      int64       `msg:"value"`
+	Of         ThresholdOf `msg:"of"`
+	Met        bool        `msg:"met"`
+	Unmeasured bool        `msg:"unmeasured"`
+}
+
+// OutputRun is the end of a job, in a row.
+type OutputRun struct {
+	Ended        time.Duration `msg:"ended"` // of the job's time; zero: it has not
+	Outcome      string        `msg:"outcome"`
+	Saturated    bool          `msg:"saturated"`
+	ThresholdsOK bool          `msg:"thresholds_ok"`
+	Requests     uint64        `msg:"requests"`
+	LostRequests uint64        `msg:"lost_requests"`
+}
+
+// OutputLedger is what rows have told of a job.
+type OutputLedger struct {
+	Test     string        `msg:"test"`
+	Window   time.Duration `msg:"window"`
+	Started  int64         `msg:"started"` // of the job, in ms since 1970
+	Revision uint64        `msg:"revision"`
+	At       time.Duration `msg:"at"`
+	Blunt    bool          `msg:"blunt"`
+	Begun    bool          `msg:"begun"` // it has made a row
+	Parts    []OutputPart  `msg:"parts"`
+}
+
+// OutputPart is what rows have told of a workflow in a datacenter; of the whole job, the datacenter is empty.
+type OutputPart struct {
+	Datacenter string       `msg:"datacenter"`
+	Workflow   string       `msg:"workflow"`
+	Lost       uint64       `msg:"lost"`
+	Fresh      uint64       `msg:"fresh"`
+	Steps      []OutputStep `msg:"steps"`
+}
+
+// OutputStep is what rows have told of a step.
+type OutputStep struct {
+	Base   StepStats     `msg:"base"`
+	From   time.Duration `msg:"from"`
+	Waited uint64        `msg:"waited"`
 }

@@ -791,3 +791,1143 @@ func (z *FileSweep) Msgsize() (s int) {
 	s = 1 + 6 + msgp.StringPrefixSize + len(z.Group) + 6 + msgp.Uint64Size + 6 + msgp.ArrayHeaderSize + (len(z.Files) * (32 * (msgp.ByteSize)))
 	return
 }
+
+// MarshalMsg implements msgp.Marshaler
+func (z *OutputBatch) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 6
+	// string "job"
+	o = append(o, 0x86, 0xa3, 0x6a, 0x6f, 0x62)
+	o, err = z.Job.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Job")
+		return
+	}
+	// string "sink"
+	o = append(o, 0xa4, 0x73, 0x69, 0x6e, 0x6b)
+	o = msgp.AppendString(o, z.Sink)
+	// string "number"
+	o = append(o, 0xa6, 0x6e, 0x75, 0x6d, 0x62, 0x65, 0x72)
+	o = msgp.AppendUint64(o, z.Number)
+	// string "final"
+	o = append(o, 0xa5, 0x66, 0x69, 0x6e, 0x61, 0x6c)
+	o = msgp.AppendBool(o, z.Final)
+	// string "rows"
+	o = append(o, 0xa4, 0x72, 0x6f, 0x77, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Rows)))
+	for za0001 := range z.Rows {
+		o, err = z.Rows[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Rows", za0001)
+			return
+		}
+	}
+	// string "ledger"
+	o = append(o, 0xa6, 0x6c, 0x65, 0x64, 0x67, 0x65, 0x72)
+	o, err = z.Ledger.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Ledger")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OutputBatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "job":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Job")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Job.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Job")
+				return
+			}
+		case "sink":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Sink")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Sink, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Sink")
+				return
+			}
+		case "number":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Number")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Number, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Number")
+				return
+			}
+		case "final":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Final")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Final, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Final")
+				return
+			}
+		case "rows":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Rows")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Rows")
+				return
+			}
+			if zb0002 > z167f181alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Rows) >= int(zb0002) {
+				z.Rows = (z.Rows)[:zb0002]
+			} else {
+				z.Rows = make([]OutputRow, zb0002)
+			}
+			for za0001 := range z.Rows {
+				bts, err = z.Rows[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Rows", za0001)
+					return
+				}
+			}
+		case "ledger":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ledger")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			bts, err = z.Ledger.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ledger")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *OutputBatch) Msgsize() (s int) {
+	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Sink) + 7 + msgp.Uint64Size + 6 + msgp.BoolSize + 5 + msgp.ArrayHeaderSize
+	for za0001 := range z.Rows {
+		s += z.Rows[za0001].Msgsize()
+	}
+	s += 7 + z.Ledger.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *OutputLedger) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 8
+	// string "test"
+	o = append(o, 0x88, 0xa4, 0x74, 0x65, 0x73, 0x74)
+	o = msgp.AppendString(o, z.Test)
+	// string "window"
+	o = append(o, 0xa6, 0x77, 0x69, 0x6e, 0x64, 0x6f, 0x77)
+	o = msgp.AppendDuration(o, z.Window)
+	// string "started"
+	o = append(o, 0xa7, 0x73, 0x74, 0x61, 0x72, 0x74, 0x65, 0x64)
+	o = msgp.AppendInt64(o, z.Started)
+	// string "revision"
+	o = append(o, 0xa8, 0x72, 0x65, 0x76, 0x69, 0x73, 0x69, 0x6f, 0x6e)
+	o = msgp.AppendUint64(o, z.Revision)
+	// string "at"
+	o = append(o, 0xa2, 0x61, 0x74)
+	o = msgp.AppendDuration(o, z.At)
+	// string "blunt"
+	o = append(o, 0xa5, 0x62, 0x6c, 0x75, 0x6e, 0x74)
+	o = msgp.AppendBool(o, z.Blunt)
+	// string "begun"
+	o = append(o, 0xa5, 0x62, 0x65, 0x67, 0x75, 0x6e)
+	o = msgp.AppendBool(o, z.Begun)
+	// string "parts"
+	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Parts)))
+	for za0001 := range z.Parts {
+		o, err = z.Parts[za0001].MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Parts", za0001)
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OutputLedger) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "test":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Test")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Test, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Test")
+				return
+			}
+		case "window":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Window")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Window, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Window")
+				return
+			}
+		case "started":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Started")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Started, bts, err = msgp.ReadInt64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Started")
+				return
+			}
+		case "revision":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Revision")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Revision, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Revision")
+				return
+			}
+		case "at":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "At")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.At, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "At")
+				return
+			}
+		case "blunt":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Blunt")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Blunt, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Blunt")
+				return
+			}
+		case "begun":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Begun")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Begun, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Begun")
+				return
+			}
+		case "parts":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Parts")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Parts")
+				return
+			}
+			if zb0002 > z167f181alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Parts) >= int(zb0002) {
+				z.Parts = (z.Parts)[:zb0002]
+			} else {
+				z.Parts = make([]OutputPart, zb0002)
+			}
+			for za0001 := range z.Parts {
+				bts, err = z.Parts[za0001].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Parts", za0001)
+					return
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *OutputLedger) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Test) + 7 + msgp.DurationSize + 8 + msgp.Int64Size + 9 + msgp.Uint64Size + 3 + msgp.DurationSize + 6 + msgp.BoolSize + 6 + msgp.BoolSize + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Parts {
+		s += z.Parts[za0001].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *OutputPart) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 5
+	// string "datacenter"
+	o = append(o, 0x85, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Datacenter)
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendString(o, z.Workflow)
+	// string "lost"
+	o = append(o, 0xa4, 0x6c, 0x6f, 0x73, 0x74)
+	o = msgp.AppendUint64(o, z.Lost)
+	// string "fresh"
+	o = append(o, 0xa5, 0x66, 0x72, 0x65, 0x73, 0x68)
+	o = msgp.AppendUint64(o, z.Fresh)
+	// string "steps"
+	o = append(o, 0xa5, 0x73, 0x74, 0x65, 0x70, 0x73)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Steps)))
+	for za0001 := range z.Steps {
+		// map header, size 3
+		// string "base"
+		o = append(o, 0x83, 0xa4, 0x62, 0x61, 0x73, 0x65)
+		o, err = z.Steps[za0001].Base.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Steps", za0001, "Base")
+			return
+		}
+		// string "from"
+		o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+		o = msgp.AppendDuration(o, z.Steps[za0001].From)
+		// string "waited"
+		o = append(o, 0xa6, 0x77, 0x61, 0x69, 0x74, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Steps[za0001].Waited)
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OutputPart) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "datacenter":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Datacenter, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenter")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Workflow, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "lost":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Lost")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Lost, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Lost")
+				return
+			}
+		case "fresh":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Fresh")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Fresh, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Fresh")
+				return
+			}
+		case "steps":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Steps")
+				return
+			}
+			if zb0002 > z167f181alimitArrays {
+				err = msgp.ErrLimitExceeded
+				return
+			}
+			if cap(z.Steps) >= int(zb0002) {
+				z.Steps = (z.Steps)[:zb0002]
+			} else {
+				z.Steps = make([]OutputStep, zb0002)
+			}
+			for za0001 := range z.Steps {
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Steps", za0001)
+					return
+				}
+				if zb0003 > z167f181alimitMaps {
+					err = msgp.ErrLimitExceeded
+					return
+				}
+				var zb0003Dup [1]byte
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Steps", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "base":
+						if zb0003Dup[0]&(1<<0) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps", za0001, "Base")
+							return
+						}
+						zb0003Dup[0] |= 1 << 0
+						bts, err = z.Steps[za0001].Base.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Steps", za0001, "Base")
+							return
+						}
+					case "from":
+						if zb0003Dup[0]&(1<<1) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps", za0001, "From")
+							return
+						}
+						zb0003Dup[0] |= 1 << 1
+						z.Steps[za0001].From, bts, err = msgp.ReadDurationBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Steps", za0001, "From")
+							return
+						}
+					case "waited":
+						if zb0003Dup[0]&(1<<2) != 0 {
+							err = msgp.WrapError(msgp.ErrDuplicateEntry, "Steps", za0001, "Waited")
+							return
+						}
+						zb0003Dup[0] |= 1 << 2
+						z.Steps[za0001].Waited, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Steps", za0001, "Waited")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Steps", za0001)
+							return
+						}
+					}
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *OutputPart) Msgsize() (s int) {
+	s = 1 + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.StringPrefixSize + len(z.Workflow) + 5 + msgp.Uint64Size + 6 + msgp.Uint64Size + 6 + msgp.ArrayHeaderSize
+	for za0001 := range z.Steps {
+		s += 1 + 5 + z.Steps[za0001].Base.Msgsize() + 5 + msgp.DurationSize + 7 + msgp.Uint64Size
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *OutputRow) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 12
+	// string "kind"
+	o = append(o, 0x8c, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
+	o = msgp.AppendUint8(o, z.Kind)
+	// string "datacenter"
+	o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+	o = msgp.AppendString(o, z.Datacenter)
+	// string "workflow"
+	o = append(o, 0xa8, 0x77, 0x6f, 0x72, 0x6b, 0x66, 0x6c, 0x6f, 0x77)
+	o = msgp.AppendString(o, z.Workflow)
+	// string "from"
+	o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+	o = msgp.AppendDuration(o, z.From)
+	// string "to"
+	o = append(o, 0xa2, 0x74, 0x6f)
+	o = msgp.AppendDuration(o, z.To)
+	// string "epoch"
+	o = append(o, 0xa5, 0x65, 0x70, 0x6f, 0x63, 0x68)
+	o = msgp.AppendUint64(o, z.Epoch)
+	// string "revision"
+	o = append(o, 0xa8, 0x72, 0x65, 0x76, 0x69, 0x73, 0x69, 0x6f, 0x6e)
+	o = msgp.AppendUint64(o, z.Revision)
+	// string "active"
+	o = append(o, 0xa6, 0x61, 0x63, 0x74, 0x69, 0x76, 0x65)
+	o = msgp.AppendUint64(o, z.Active)
+	// string "blunt"
+	o = append(o, 0xa5, 0x62, 0x6c, 0x75, 0x6e, 0x74)
+	o = msgp.AppendBool(o, z.Blunt)
+	// string "step"
+	o = append(o, 0xa4, 0x73, 0x74, 0x65, 0x70)
+	o, err = z.Step.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Step")
+		return
+	}
+	// string "threshold"
+	o = append(o, 0xa9, 0x74, 0x68, 0x72, 0x65, 0x73, 0x68, 0x6f, 0x6c, 0x64)
+	o, err = z.Threshold.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Threshold")
+		return
+	}
+	// string "run"
+	o = append(o, 0xa3, 0x72, 0x75, 0x6e)
+	o, err = z.Run.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Run")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OutputRow) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [2]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "kind":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Kind")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Kind, bts, err = msgp.ReadUint8Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Kind")
+				return
+			}
+		case "datacenter":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Datacenter")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Datacenter, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Datacenter")
+				return
+			}
+		case "workflow":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Workflow")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Workflow, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Workflow")
+				return
+			}
+		case "from":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.From, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "From")
+				return
+			}
+		case "to":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "To")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.To, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "To")
+				return
+			}
+		case "epoch":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Epoch")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.Epoch, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Epoch")
+				return
+			}
+		case "revision":
+			if zb0001Dup[0]&(1<<6) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Revision")
+				return
+			}
+			zb0001Dup[0] |= 1 << 6
+			z.Revision, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Revision")
+				return
+			}
+		case "active":
+			if zb0001Dup[0]&(1<<7) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Active")
+				return
+			}
+			zb0001Dup[0] |= 1 << 7
+			z.Active, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Active")
+				return
+			}
+		case "blunt":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Blunt")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Blunt, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Blunt")
+				return
+			}
+		case "step":
+			if zb0001Dup[1]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Step")
+				return
+			}
+			zb0001Dup[1] |= 1 << 1
+			bts, err = z.Step.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Step")
+				return
+			}
+		case "threshold":
+			if zb0001Dup[1]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Threshold")
+				return
+			}
+			zb0001Dup[1] |= 1 << 2
+			bts, err = z.Threshold.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Threshold")
+				return
+			}
+		case "run":
+			if zb0001Dup[1]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Run")
+				return
+			}
+			zb0001Dup[1] |= 1 << 3
+			bts, err = z.Run.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Run")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *OutputRow) Msgsize() (s int) {
+	s = 1 + 5 + msgp.Uint8Size + 11 + msgp.StringPrefixSize + len(z.Datacenter) + 9 + msgp.StringPrefixSize + len(z.Workflow) + 5 + msgp.DurationSize + 3 + msgp.DurationSize + 6 + msgp.Uint64Size + 9 + msgp.Uint64Size + 7 + msgp.Uint64Size + 6 + msgp.BoolSize + 5 + z.Step.Msgsize() + 10 + z.Threshold.Msgsize() + 4 + z.Run.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *OutputRun) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 6
+	// string "ended"
+	o = append(o, 0x86, 0xa5, 0x65, 0x6e, 0x64, 0x65, 0x64)
+	o = msgp.AppendDuration(o, z.Ended)
+	// string "outcome"
+	o = append(o, 0xa7, 0x6f, 0x75, 0x74, 0x63, 0x6f, 0x6d, 0x65)
+	o = msgp.AppendString(o, z.Outcome)
+	// string "saturated"
+	o = append(o, 0xa9, 0x73, 0x61, 0x74, 0x75, 0x72, 0x61, 0x74, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Saturated)
+	// string "thresholds_ok"
+	o = append(o, 0xad, 0x74, 0x68, 0x72, 0x65, 0x73, 0x68, 0x6f, 0x6c, 0x64, 0x73, 0x5f, 0x6f, 0x6b)
+	o = msgp.AppendBool(o, z.ThresholdsOK)
+	// string "requests"
+	o = append(o, 0xa8, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
+	o = msgp.AppendUint64(o, z.Requests)
+	// string "lost_requests"
+	o = append(o, 0xad, 0x6c, 0x6f, 0x73, 0x74, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
+	o = msgp.AppendUint64(o, z.LostRequests)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OutputRun) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "ended":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Ended")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Ended, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ended")
+				return
+			}
+		case "outcome":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Outcome")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Outcome, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Outcome")
+				return
+			}
+		case "saturated":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Saturated")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Saturated, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Saturated")
+				return
+			}
+		case "thresholds_ok":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "ThresholdsOK")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.ThresholdsOK, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "ThresholdsOK")
+				return
+			}
+		case "requests":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Requests")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Requests, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Requests")
+				return
+			}
+		case "lost_requests":
+			if zb0001Dup[0]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "LostRequests")
+				return
+			}
+			zb0001Dup[0] |= 1 << 5
+			z.LostRequests, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "LostRequests")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *OutputRun) Msgsize() (s int) {
+	s = 1 + 6 + msgp.DurationSize + 8 + msgp.StringPrefixSize + len(z.Outcome) + 10 + msgp.BoolSize + 14 + msgp.BoolSize + 9 + msgp.Uint64Size + 14 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *OutputStep) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "base"
+	o = append(o, 0x83, 0xa4, 0x62, 0x61, 0x73, 0x65)
+	o, err = z.Base.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Base")
+		return
+	}
+	// string "from"
+	o = append(o, 0xa4, 0x66, 0x72, 0x6f, 0x6d)
+	o = msgp.AppendDuration(o, z.From)
+	// string "waited"
+	o = append(o, 0xa6, 0x77, 0x61, 0x69, 0x74, 0x65, 0x64)
+	o = msgp.AppendUint64(o, z.Waited)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OutputStep) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "base":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Base")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			bts, err = z.Base.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Base")
+				return
+			}
+		case "from":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "From")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.From, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "From")
+				return
+			}
+		case "waited":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Waited")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			z.Waited, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Waited")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *OutputStep) Msgsize() (s int) {
+	s = 1 + 5 + z.Base.Msgsize() + 5 + msgp.DurationSize + 7 + msgp.Uint64Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *OutputVerdict) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 5
+	// string "expr"
+	o = append(o, 0x85, 0xa4, 0x65, 0x78, 0x70, 0x72)
+	o = msgp.AppendString(o, z.Expr)
+	// string "value"
+	o = append(o, 0xa5, 0x76, 0x61, 0x6c, 0x75, 0x65)
+	o = msgp.AppendInt64(o, z.Value)
+	// string "of"
+	o = append(o, 0xa2, 0x6f, 0x66)
+	o, err = z.Of.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Of")
+		return
+	}
+	// string "met"
+	o = append(o, 0xa3, 0x6d, 0x65, 0x74)
+	o = msgp.AppendBool(o, z.Met)
+	// string "unmeasured"
+	o = append(o, 0xaa, 0x75, 0x6e, 0x6d, 0x65, 0x61, 0x73, 0x75, 0x72, 0x65, 0x64)
+	o = msgp.AppendBool(o, z.Unmeasured)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *OutputVerdict) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	if zb0001 > z167f181alimitMaps {
+		err = msgp.ErrLimitExceeded
+		return
+	}
+	var zb0001Dup [1]byte
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "expr":
+			if zb0001Dup[0]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Expr")
+				return
+			}
+			zb0001Dup[0] |= 1 << 0
+			z.Expr, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Expr")
+				return
+			}
+		case "value":
+			if zb0001Dup[0]&(1<<1) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Value")
+				return
+			}
+			zb0001Dup[0] |= 1 << 1
+			z.Value, bts, err = msgp.ReadInt64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Value")
+				return
+			}
+		case "of":
+			if zb0001Dup[0]&(1<<2) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Of")
+				return
+			}
+			zb0001Dup[0] |= 1 << 2
+			bts, err = z.Of.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Of")
+				return
+			}
+		case "met":
+			if zb0001Dup[0]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Met")
+				return
+			}
+			zb0001Dup[0] |= 1 << 3
+			z.Met, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Met")
+				return
+			}
+		case "unmeasured":
+			if zb0001Dup[0]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Unmeasured")
+				return
+			}
+			zb0001Dup[0] |= 1 << 4
+			z.Unmeasured, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Unmeasured")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *OutputVerdict) Msgsize() (s int) {
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Expr) + 6 + msgp.Int64Size + 3 + z.Of.Msgsize() + 4 + msgp.BoolSize + 11 + msgp.BoolSize
+	return
+}

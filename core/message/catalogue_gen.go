@@ -2281,6 +2281,235 @@ func (z *NodeInfo) check() error {
 	return nil
 }
 
+func (z *OutputBatch) size() int {
+	n := 35
+	n += sizeBytes(len(z.Job))
+	n += sizeString(len(z.Sink))
+	n += sizeUint(uint64(z.Number))
+	n++
+	n += sizeArray(len(z.Rows))
+	for i := range z.Rows {
+		n += z.Rows[i].size()
+	}
+	n += z.Ledger.size()
+	return n
+}
+
+func (z *OutputBatch) digest(h uint64) uint64 {
+	h = node.MixBytes(h, z.Job[:])
+	h = node.MixString(h, string(z.Sink))
+	h = node.Mix(h, uint64(z.Number))
+	h = node.Mix(h, bit(z.Final))
+	h = node.Mix(h, uint64(len(z.Rows)))
+	for i := range z.Rows {
+		h = z.Rows[i].digest(h)
+	}
+	h = z.Ledger.digest(h)
+	return h
+}
+
+func (z *OutputBatch) check() error {
+	for i := range z.Rows {
+		if err := z.Rows[i].check(); err != nil {
+			return within("rows", err)
+		}
+	}
+	if err := z.Ledger.check(); err != nil {
+		return within("ledger", err)
+	}
+	return nil
+}
+
+func (z *OutputLedger) size() int {
+	n := 51
+	n += sizeString(len(z.Test))
+	n += sizeInt(int64(z.Window))
+	n += sizeInt(int64(z.Started))
+	n += sizeUint(uint64(z.Revision))
+	n += sizeInt(int64(z.At))
+	n++
+	n++
+	n += sizeArray(len(z.Parts))
+	for i := range z.Parts {
+		n += z.Parts[i].size()
+	}
+	return n
+}
+
+func (z *OutputLedger) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Test))
+	h = node.Mix(h, uint64(z.Window))
+	h = node.Mix(h, uint64(z.Started))
+	h = node.Mix(h, uint64(z.Revision))
+	h = node.Mix(h, uint64(z.At))
+	h = node.Mix(h, bit(z.Blunt))
+	h = node.Mix(h, bit(z.Begun))
+	h = node.Mix(h, uint64(len(z.Parts)))
+	for i := range z.Parts {
+		h = z.Parts[i].digest(h)
+	}
+	return h
+}
+
+func (z *OutputLedger) check() error {
+	for i := range z.Parts {
+		if err := z.Parts[i].check(); err != nil {
+			return within("parts", err)
+		}
+	}
+	return nil
+}
+
+func (z *OutputPart) size() int {
+	n := 38
+	n += sizeString(len(z.Datacenter))
+	n += sizeString(len(z.Workflow))
+	n += sizeUint(uint64(z.Lost))
+	n += sizeUint(uint64(z.Fresh))
+	n += sizeArray(len(z.Steps))
+	for i := range z.Steps {
+		n += z.Steps[i].size()
+	}
+	return n
+}
+
+func (z *OutputPart) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Datacenter))
+	h = node.MixString(h, string(z.Workflow))
+	h = node.Mix(h, uint64(z.Lost))
+	h = node.Mix(h, uint64(z.Fresh))
+	h = node.Mix(h, uint64(len(z.Steps)))
+	for i := range z.Steps {
+		h = z.Steps[i].digest(h)
+	}
+	return h
+}
+
+func (z *OutputPart) check() error {
+	for i := range z.Steps {
+		if err := z.Steps[i].check(); err != nil {
+			return within("steps", err)
+		}
+	}
+	return nil
+}
+
+func (z *OutputRow) size() int {
+	n := 81
+	n += sizeUint(uint64(z.Kind))
+	n += sizeString(len(z.Datacenter))
+	n += sizeString(len(z.Workflow))
+	n += sizeInt(int64(z.From))
+	n += sizeInt(int64(z.To))
+	n += sizeUint(uint64(z.Epoch))
+	n += sizeUint(uint64(z.Revision))
+	n += sizeUint(uint64(z.Active))
+	n++
+	n += z.Step.size()
+	n += z.Threshold.size()
+	n += z.Run.size()
+	return n
+}
+
+func (z *OutputRow) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Kind))
+	h = node.MixString(h, string(z.Datacenter))
+	h = node.MixString(h, string(z.Workflow))
+	h = node.Mix(h, uint64(z.From))
+	h = node.Mix(h, uint64(z.To))
+	h = node.Mix(h, uint64(z.Epoch))
+	h = node.Mix(h, uint64(z.Revision))
+	h = node.Mix(h, uint64(z.Active))
+	h = node.Mix(h, bit(z.Blunt))
+	h = z.Step.digest(h)
+	h = z.Threshold.digest(h)
+	h = z.Run.digest(h)
+	return h
+}
+
+func (z *OutputRow) check() error {
+	if err := z.Step.check(); err != nil {
+		return within("step", err)
+	}
+	if err := z.Threshold.check(); err != nil {
+		return within("threshold", err)
+	}
+	if err := z.Run.check(); err != nil {
+		return within("run", err)
+	}
+	return nil
+}
+
+func (z *OutputRun) size() int {
+	n := 62
+	n += sizeInt(int64(z.Ended))
+	n += sizeString(len(z.Outcome))
+	n++
+	n++
+	n += sizeUint(uint64(z.Requests))
+	n += sizeUint(uint64(z.LostRequests))
+	return n
+}
+
+func (z *OutputRun) digest(h uint64) uint64 {
+	h = node.Mix(h, uint64(z.Ended))
+	h = node.MixString(h, string(z.Outcome))
+	h = node.Mix(h, bit(z.Saturated))
+	h = node.Mix(h, bit(z.ThresholdsOK))
+	h = node.Mix(h, uint64(z.Requests))
+	h = node.Mix(h, uint64(z.LostRequests))
+	return h
+}
+
+func (z *OutputRun) check() error {
+	return nil
+}
+
+func (z *OutputStep) size() int {
+	n := 18
+	n += z.Base.size()
+	n += sizeInt(int64(z.From))
+	n += sizeUint(uint64(z.Waited))
+	return n
+}
+
+func (z *OutputStep) digest(h uint64) uint64 {
+	h = z.Base.digest(h)
+	h = node.Mix(h, uint64(z.From))
+	h = node.Mix(h, uint64(z.Waited))
+	return h
+}
+
+func (z *OutputStep) check() error {
+	if err := z.Base.check(); err != nil {
+		return within("base", err)
+	}
+	return nil
+}
+
+func (z *OutputVerdict) size() int {
+	n := 30
+	n += sizeString(len(z.Expr))
+	n += sizeInt(int64(z.Value))
+	n += sizeUint(uint64(z.Of))
+	n++
+	n++
+	return n
+}
+
+func (z *OutputVerdict) digest(h uint64) uint64 {
+	h = node.MixString(h, string(z.Expr))
+	h = node.Mix(h, uint64(z.Value))
+	h = node.Mix(h, uint64(z.Of))
+	h = node.Mix(h, bit(z.Met))
+	h = node.Mix(h, bit(z.Unmeasured))
+	return h
+}
+
+func (z *OutputVerdict) check() error {
+	return nil
+}
+
 func (z *Param) size() int {
 	n := 12
 	n += sizeString(len(z.Name))
@@ -10114,6 +10343,33 @@ func (z *NodeInfo) age(minor uint16) {
 		var old NodeInfo
 		z.Version = old.Version
 	}
+}
+
+func (z *OutputBatch) age(minor uint16) {
+	for i := range z.Rows {
+		z.Rows[i].age(minor)
+	}
+	z.Ledger.age(minor)
+}
+
+func (z *OutputLedger) age(minor uint16) {
+	for i := range z.Parts {
+		z.Parts[i].age(minor)
+	}
+}
+
+func (z *OutputPart) age(minor uint16) {
+	for i := range z.Steps {
+		z.Steps[i].age(minor)
+	}
+}
+
+func (z *OutputRow) age(minor uint16) {
+	z.Step.age(minor)
+}
+
+func (z *OutputStep) age(minor uint16) {
+	z.Base.age(minor)
 }
 
 func (z *Plan) age(minor uint16) {

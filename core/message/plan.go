@@ -130,6 +130,15 @@ const (
 	OfAmount              // amounts of Threshold.Measure, as OfMetric
 )
 
+// Name is the measurement as result files and rows write it; empty: there is none.
+func (o ThresholdOf) Name() string {
+	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric", "phase", "measure", "count", "amount"}
+	if int(o) < len(names) {
+		return names[o]
+	}
+	return ""
+}
+
 // Statistic names the number that a threshold takes from a distribution.
 type Statistic uint8
 

@@ -43,6 +43,7 @@ const (
 	GatePush
 	GateQueue
 	GateStop
+	GateRows
 )
 
 // Timer kinds of the manager.

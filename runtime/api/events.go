@@ -144,7 +144,7 @@ func resultOf(r *message.Result, forgotten bool) ResultEvent {
 	}
 	for _, t := range r.Thresholds {
 		out.Thresholds = append(out.Thresholds, report.Threshold{
-			Workflow: t.Workflow, Expr: t.Expr, Of: report.OfName(t.Of), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured,
+			Workflow: t.Workflow, Expr: t.Expr, Of: t.Of.Name(), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured,
 		})
 	}
 	return out

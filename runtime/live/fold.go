@@ -240,7 +240,7 @@ func (f *Fold) thresholds() []Threshold {
 	}
 	last := []Threshold{}
 	for _, t := range f.end.Thresholds {
-		got := report.Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: report.OfName(t.Of), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured}
+		got := report.Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: t.Of.Name(), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured}
 		one := Threshold{Workflow: short(t.Workflow), Expr: short(t.Expr), Known: true, OK: t.OK, Value: ui.ThresholdValue(got)}
 		if at := slices.IndexFunc(all, func(o Threshold) bool { return o.Workflow == one.Workflow && o.Expr == one.Expr }); at >= 0 {
 			one.Plot, one.Bound = all[at].Plot, all[at].Bound

@@ -1,6 +1,6 @@
 // Package outputs delivers the rows of a job to other programs: files, databases, programs of the user.
 //
-// It does not make rows out of statuses (rows.go of runtime/outputs/feed) and it knows no wire format: a kind
+// It does not make rows out of statuses (core/output does) and it knows no wire format: a kind
 // (runtime/outputs/kinds) brings a Sink for its place. Nothing above the shell waits for a sink.
 //
 // Source: outputs in DESIGN.md. Departs from the page in one place: client-run outputs have no spool on disk,

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/output"
 	"hyperscale/core/stats"
 )
 
@@ -18,9 +18,6 @@ const lineMax = 4 << 20
 
 // TimeLayout is how formats write times: UTC, as wide as the precision of rows.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
-
-// Quantiles are those that formats show beside the distribution, in parts per million.
-var quantiles = [5]uint32{500_000, 900_000, 950_000, 990_000, 999_000}
 
 // rowJSON is a row as formats of JSON have it. Fields may be added, never renamed.
 type rowJSON struct {
@@ -166,27 +163,6 @@ func figuresToJSON(f *Figures) *figuresJSON {
 	return j
 }
 
-// Quantiles are p50, p90, p95, p99 and p999 of the latency, in nanoseconds; zeros if there is none.
-func (f *Figures) Quantiles() (q [5]uint64) {
-	for i, ppm := range quantiles {
-		q[i], _ = stats.Quantile(f.Latency, ppm) // the shell offers only what was read
-	}
-	return q
-}
-
-// Buckets are the exact pairs of the latency: the largest value that a bucket can hold, in nanoseconds, and its count.
-// A bucket has the same bound in each row, so counts add up by bound.
-func (f *Figures) Buckets() (bounds, counts []uint64) {
-	h, err := stats.FromWire(f.Latency)
-	if err != nil {
-		return nil, nil
-	}
-	h.Each(func(largest, n uint64) {
-		bounds, counts = append(bounds, stats.BucketBound(largest)), append(counts, n)
-	})
-	return bounds, counts
-}
-
 // StatusName is a status as formats write it.
 func StatusName(status uint32) string {
 	if status == stats.StatusOther {
@@ -226,19 +202,19 @@ func ParseJSON(b []byte) (Row, error) {
 	}
 	r := Row{Job: j.Job, Test: j.Test, Datacenter: j.Datacenter, Workflow: j.Workflow, Step: j.Step, Rebased: j.Rebased,
 		From: time.Duration(j.FromMS) * time.Millisecond, To: time.Duration(j.ToMS) * time.Millisecond}
-	kind := slices.Index(rowKinds[:], j.Kind)
+	kind := output.RowKindOf(j.Kind)
 	at, err := time.Parse(TimeLayout, j.Started)
 	version, wrong := hex.DecodeString(j.Version)
-	if kind <= 0 || err != nil || wrong != nil || len(version) != len(r.Version) {
+	if kind == RowNone || err != nil || wrong != nil || len(version) != len(r.Version) {
 		return Row{}, fmt.Errorf("kind %q, started %q, version %q: %w", j.Kind, j.Started, j.Version, errRow)
 	}
-	r.Kind, r.Started = RowKind(kind), at
+	r.Kind, r.Started = kind, at
 	copy(r.Version[:], version)
 	r.StepKind = StepKindOf(j.StepKind)
 	for name, value := range j.Tags { //lint:orderfree they are sorted
 		r.Tags = append(r.Tags, message.Tag{Name: name, Value: value})
 	}
-	if r.Kind.counts() {
+	if r.Kind.Counts() {
 		if r.Figures, err = j.figures(); err != nil {
 			return Row{}, err
 		}

@@ -132,21 +132,3 @@ func (q *queue) take(l Limits) (rows []Row) {
 	q.since = time.Now()
 	return rows
 }
-
-// Size is about how many bytes a row has in memory and in most formats.
-func (r *Row) Size() int {
-	n := 256 + len(r.Job) + len(r.Test) + len(r.Datacenter) + len(r.Workflow) + len(r.Step)
-	if f := r.Figures; f != nil {
-		n += 256 + 3*len(f.Latency.Buckets) + len(f.Service.Buckets) + 24*len(f.Statuses)
-		for i := range f.Errors {
-			n += 24 + len(f.Errors[i].Kind)
-		}
-	}
-	if r.Threshold != nil {
-		n += len(r.Threshold.Expression)
-	}
-	if r.Event != nil {
-		n += len(r.Event.Subject) + len(r.Event.Detail)
-	}
-	return n
-}

@@ -1,118 +1,26 @@
 package outputs
 
-import (
-	"encoding/binary"
-	"fmt"
-	"time"
+import "hyperscale/core/output"
 
-	"hyperscale/core/message"
+// What sinks get is what core/output makes: a gate makes the same rows as a command does.
+type (
+	Row       = output.Row
+	RowKind   = output.RowKind
+	Version   = output.Version
+	Figures   = output.Figures
+	Run       = output.Run
+	Threshold = output.Threshold
+	Event     = output.Event
 )
-
-// RowKind says what a row tells.
-type RowKind uint8
 
 // The kinds of rows.
 const (
-	RowNone      RowKind = iota
-	RowRun               // the job: at its begin, and again at its end
-	RowWindow            // what happened between two boundaries
-	RowLost              // what attempts that count nowhere had reported
-	RowResult            // the end of a step
-	RowThreshold         // a verdict
-	RowCheck             // passes and failures of a check
-	RowEvent             // something that happened to the job
+	RowNone      = output.RowNone
+	RowRun       = output.RowRun
+	RowWindow    = output.RowWindow
+	RowLost      = output.RowLost
+	RowResult    = output.RowResult
+	RowThreshold = output.RowThreshold
+	RowCheck     = output.RowCheck
+	RowEvent     = output.RowEvent
 )
-
-var rowKinds = [...]string{"none", "run", "window", "lost", "result", "threshold", "check", "event"}
-
-// String is the kind as formats write it.
-func (k RowKind) String() string { return rowKinds[min(int(k), len(rowKinds)-1)] }
-
-// counts says that rows of a kind have figures.
-func (k RowKind) counts() bool {
-	return k == RowWindow || k == RowLost || k == RowResult || k == RowCheck
-}
-
-// Version orders the rows of one key: the fence under which a row was made, then its revision. A place that can
-// replace keeps the greatest one. Bytes of a version compare as versions do.
-type Version [32]byte
-
-// SetRevision sets the last part of a version.
-func (v *Version) SetRevision(n uint64) { binary.BigEndian.PutUint64(v[24:], n) }
-
-// Row is one row of a job. The key is (Kind, Job, Datacenter, Workflow, Step, From, To) with Expression of thresholds
-// and checks, and Sequence of events. No name of a row is safe to paste into a format: escape it.
-type Row struct {
-	Kind       RowKind
-	Job        string // its id
-	Test       string // the file's name
-	Datacenter string // empty: the whole job
-	Workflow   string
-	Step       string
-	StepKind   message.StepKind // of rows with a step
-	Started    time.Time        // of the job, UTC; the row's own time is Started + From
-	From, To   time.Duration    // of windows: their boundaries
-	Version    Version
-	Rebased    bool // its boundary differs from what a predecessor cut
-	Tags       []message.Tag
-
-	Figures   *Figures   // of window, lost, result, check
-	Run       *Run       // of run
-	Threshold *Threshold // of threshold
-	Event     *Event     // of event
-}
-
-// At is the end of what the row is about.
-func (r *Row) At() time.Time { return r.Started.Add(r.To) }
-
-// Figures are counts and distributions.
-type Figures struct {
-	Begun, OK, Failed, TimedOut, Cancelled, Dropped, Skipped uint64
-	BytesIn, BytesOut                                        uint64
-	ActiveUsers                                              uint64 // at the end of the window
-	Statuses                                                 []message.StatusCount
-	Errors                                                   []message.ErrorCount // without examples
-	Blunt                                                    bool                 // its distributions are unknown: reports had lost precision
-	Latency, Service                                         message.Histogram    // ns; min and max of a window are those of its buckets
-}
-
-// Run is a job as a whole.
-type Run struct {
-	Ended         time.Time // zero: it runs
-	Outcome       string    // empty: it runs
-	ProgramDigest string
-	Version       string // of hyperscale
-	Saturated     bool
-	ThresholdsOK  bool
-	Requests      uint64
-	LostRequests  uint64
-}
-
-// Threshold is a verdict.
-type Threshold struct {
-	Expression string
-	Value      float64 // in the unit of Of
-	Of         string  // the figure that it judges, as in the result file
-	Met        bool
-	Unmeasured bool // Value is no figure
-}
-
-// Event is something that happened to the job.
-type Event struct {
-	Sequence uint64
-	Kind     string
-	Subject  string
-	Detail   string
-}
-
-// Key names the row among all rows, for places that have one column for it.
-func (r *Row) Key() string {
-	k := fmt.Sprintf("%s/%s/%s/%s/%s/%d/%d", r.Kind, r.Job, r.Datacenter, r.Workflow, r.Step, r.From.Milliseconds(), r.To.Milliseconds())
-	switch {
-	case r.Threshold != nil:
-		k += "/" + r.Threshold.Expression
-	case r.Event != nil:
-		k += fmt.Sprintf("/%d", r.Event.Sequence)
-	}
-	return k
-}

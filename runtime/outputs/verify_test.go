@@ -18,12 +18,12 @@ func TestVerify(t *testing.T) {
 	}
 	row := func(kind outputs.RowKind, step string, revision uint64, f *outputs.Figures) outputs.Row {
 		r := outputs.Row{Kind: kind, Job: "j", Workflow: "w", Step: step, StepKind: message.StepRequest, Figures: f}
-		r.Version.SetRevision(revision)
+		r.Version.Set(0, revision)
 		return r
 	}
 	end := func(requests uint64) outputs.Row {
 		r := outputs.Row{Kind: outputs.RowRun, Job: "j", Run: &outputs.Run{Ended: time.Unix(9, 0), Requests: requests}}
-		r.Version.SetRevision(9)
+		r.Version.Set(0, 9)
 		return r
 	}
 	in := func(datacenter string, r outputs.Row) outputs.Row { r.Datacenter = datacenter; return r }

@@ -47,7 +47,7 @@ func Build(r *message.Result, startedAt time.Time) (*Result, error) {
 		out.Datacenters[d.Name] = part
 	}
 	for _, t := range r.Thresholds {
-		out.Thresholds = append(out.Thresholds, Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: OfName(t.Of), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured})
+		out.Thresholds = append(out.Thresholds, Threshold{Workflow: t.Workflow, Expr: t.Expr, Of: t.Of.Name(), Value: t.Value, OK: t.OK, FromNS: int64(t.From), UntilNS: int64(t.Until), Unmeasured: t.Unmeasured})
 	}
 	return out, nil
 }
@@ -485,13 +485,4 @@ func phaseName(p message.Phase) string {
 		return names[p]
 	}
 	return fmt.Sprintf("phase %d", p) // of a newer executor
-}
-
-// OfName is a result file's name for the figure that a threshold reads.
-func OfName(of message.ThresholdOf) string {
-	names := [...]string{"", "latency", "service", "errors", "checks", "rate", "metric", "phase", "measure", "count", "amount"}
-	if int(of) < len(names) {
-		return names[of]
-	}
-	return ""
 }

@@ -38,7 +38,7 @@ func (f *flow) judge() {
 	f.judged = f.judged[:0]
 	for i := range f.thresholds {
 		t := &f.thresholds[i]
-		j := judged{Threshold: report.Threshold{Workflow: f.name, Expr: t.Expr, Of: report.OfName(t.Of)}, plan: t}
+		j := judged{Threshold: report.Threshold{Workflow: f.name, Expr: t.Expr, Of: t.Of.Name()}, plan: t}
 		if f.now.Elapsed > 0 {
 			j.take(t, f)
 		}

@@ -22,7 +22,7 @@ func timerNames(p node.Part) (part string, kinds []string) {
 	case node.PartClient:
 		return "", []string{"timeout", "silence"}
 	case node.PartGate:
-		return "", []string{"silence", "job", "retry", "sweep", "push", "queue", "stop"}
+		return "", []string{"silence", "job", "retry", "sweep", "push", "queue", "stop", "rows"}
 	case node.PartManager:
 		return "", []string{"heartbeat", "job", "dispatch", "retry", "sweep", "push", "worker", "drain", "sum"}
 	case node.PartWorker:

@@ -94,6 +94,7 @@ type Outcome struct {
 	Behind      []*Left              // what datacenters that the job left had begun
 	Dead        bool                 // the cluster ended it, not its program or a client
 	Letter      Letter               // of a dead one
+	Rows        Rows                 // for sinks
 
 	behindUnknown record.Unknown
 }

@@ -19,10 +19,11 @@ func (j *Job) Record(now node.Instant) []byte {
 	r := record.Job{
 		Number: j.Turn.Number, Key: j.Key, Digest: j.Digest, Name: j.Name, Named: j.Turn.Named, RunTimeout: j.RunTimeout,
 		Elapsed: j.ElapsedAt(now), Ran: j.Ran, Closed: j.Closed, Last: j.Last.record(j.lastUnknown), Spec: j.SpecFile, Result: j.ResultFile,
-		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Files: j.Newer.Files, Unknown: j.Newer.Unknown,
+		ResultBytes: uint64(j.ResultBytes), Now: j.Now, Unknown: j.Newer.Unknown,
 		Behind: record.Behind{Ended: j.Ends.list, Freed: j.Freed, Letter: j.Letter.Letter, Owner: j.Owner, Unknown: j.behindUnknown},
 	}
-	r.Behind.Restored, r.Behind.Takeovers = j.Restored, j.Takeovers
+	r.Behind.Restored, r.Behind.Takeovers, r.Behind.Outputs = j.Restored, j.Takeovers, j.Rows.record()
+	r.Files = slices.Concat(j.Newer.Files, named(&r.Behind.Outputs))
 	if n := len(j.pending); n > 0 {
 		r.Last = j.pending[n-1].record(nil)
 	}
@@ -93,6 +94,7 @@ func (r *Record) Files() []message.FileDigest {
 // FromRecord rebuilds a job from its record, which was written then.
 // Statuses of a new incarnation get higher numbers than those of the former.
 func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarnation uint64) Job {
+	rows, files := rowsOf(id, rec)
 	last := Transition{From: rec.Last.From, To: rec.Last.To, Reason: rec.Last.Reason}
 	j := Job{
 		ID: id, Key: rec.Key, Digest: rec.Digest, Name: rec.Name,
@@ -105,9 +107,9 @@ func FromRecord(id message.JobID, rec *Record, now, written node.Instant, incarn
 		},
 		Outcome: Outcome{
 			Ends: Ends{rec.Behind.Ended, len(rec.Behind.Ended)}, ResultFile: rec.Result, ResultBytes: int(rec.ResultBytes),
-			Freed: rec.Behind.Freed, Letter: Letter{rec.Behind.Letter}, behindUnknown: rec.Behind.Unknown,
+			Freed: rec.Behind.Freed, Letter: Letter{rec.Behind.Letter}, behindUnknown: rec.Behind.Unknown, Rows: rows,
 		},
-		Newer:    Newer{rec.Job.Files, rec.Unknown},
+		Newer:    Newer{files, rec.Unknown},
 		Closed:   rec.Closed,
 		Sequence: incarnation << 32,
 	}

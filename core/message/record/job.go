@@ -97,6 +97,34 @@ type Behind struct {
 	// job did after that is unknown: a gate that adopts it ends it.
 	Restored string `rec:"restored" since:"1"`
 
+	Outputs Outputs `rec:"outputs" since:"1"`
+
+	Unknown Unknown
+}
+
+// Outputs are the sinks that get a job's rows.
+type Outputs struct {
+	Sent    uint64 `rec:"sent"`           // when the client submitted it, in ms since 1970
+	Sinks   []Sink `rec:"sinks" max:"64"` // by name
+	Unknown Unknown
+}
+
+// Sink is one of them.
+type Sink struct {
+	Name   string             `rec:"name"`
+	Window time.Duration      `rec:"window"`
+	Number uint64             `rec:"number"` // of the newest batch that was tried, from 1
+	File   message.FileDigest `rec:"file"`   // that batch, and what makes the rows behind it
+	Done   bool               `rec:"done"`   // nothing follows
+	Failed string             `rec:"failed"` // why it was given up
+
+	Delivered        uint64 `rec:"delivered"` // rows of the batches before
+	Rejected         uint64 `rec:"rejected"`
+	RejectedRequests uint64 `rec:"rejected_requests"`
+	Lost             uint64 `rec:"lost"`
+	LostRequests     uint64 `rec:"lost_requests"`
+	Twice            uint64 `rec:"twice"`
+
 	Unknown Unknown
 }
 

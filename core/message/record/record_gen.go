@@ -106,6 +106,9 @@ func (z *Behind) fields() int {
 	if z.Restored != "" {
 		n++
 	}
+	if z.Outputs.fields() > 0 {
+		n++
+	}
 	return n
 }
 
@@ -148,6 +151,10 @@ func (z *Behind) append(b []byte) []byte {
 		b = msgp.AppendString(b, "restored")
 		b = msgp.AppendString(b, string(z.Restored))
 	}
+	if z.Outputs.fields() > 0 {
+		b = msgp.AppendString(b, "outputs")
+		b = z.Outputs.append(b)
+	}
 	return append(b, z.Unknown...)
 }
 
@@ -185,6 +192,9 @@ func (z *Behind) read(r *reader) {
 		case "restored":
 			r.once(&seen, 6)
 			z.Restored = string(r.text())
+		case "outputs":
+			r.once(&seen, 7)
+			z.Outputs.read(r)
 		default:
 			r.unknown(&z.Unknown, name)
 		}
@@ -1185,6 +1195,53 @@ func (z *Member) read(r *reader) {
 	}
 }
 
+// fields counts what a Outputs is written with.
+func (z *Outputs) fields() int {
+	n := z.Unknown.fields()
+	if z.Sent != 0 {
+		n++
+	}
+	if len(z.Sinks) > 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Outputs) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Sent != 0 {
+		b = msgp.AppendString(b, "sent")
+		b = msgp.AppendUint64(b, uint64(z.Sent))
+	}
+	if len(z.Sinks) > 0 {
+		b = msgp.AppendString(b, "sinks")
+		b = msgp.AppendArrayHeader(b, listed("Outputs.Sinks", len(z.Sinks), 64))
+		for i := range z.Sinks {
+			b = z.Sinks[i].append(b)
+		}
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Outputs) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "sent":
+			r.once(&seen, 0)
+			z.Sent = uint64(r.uint(64))
+		case "sinks":
+			r.once(&seen, 1)
+			z.Sinks = make([]Sink, r.list(64))
+			for i := range z.Sinks {
+				z.Sinks[i].read(r)
+			}
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
 // fields counts what a Rows is written with.
 func (z *Rows) fields() int {
 	n := z.Unknown.fields()
@@ -1465,6 +1522,147 @@ func (z *Shard) read(r *reader) {
 			for i := range z.Waits {
 				z.Waits[i].read(r)
 			}
+		default:
+			r.unknown(&z.Unknown, name)
+		}
+	}
+}
+
+// fields counts what a Sink is written with.
+func (z *Sink) fields() int {
+	n := z.Unknown.fields()
+	if z.Name != "" {
+		n++
+	}
+	if z.Window != 0 {
+		n++
+	}
+	if z.Number != 0 {
+		n++
+	}
+	if z.File != (message.FileDigest{}) {
+		n++
+	}
+	if z.Done {
+		n++
+	}
+	if z.Failed != "" {
+		n++
+	}
+	if z.Delivered != 0 {
+		n++
+	}
+	if z.Rejected != 0 {
+		n++
+	}
+	if z.RejectedRequests != 0 {
+		n++
+	}
+	if z.Lost != 0 {
+		n++
+	}
+	if z.LostRequests != 0 {
+		n++
+	}
+	if z.Twice != 0 {
+		n++
+	}
+	return n
+}
+
+func (z *Sink) append(b []byte) []byte {
+	b = msgp.AppendMapHeader(b, uint32(z.fields()))
+	if z.Name != "" {
+		b = msgp.AppendString(b, "name")
+		b = msgp.AppendString(b, string(z.Name))
+	}
+	if z.Window != 0 {
+		b = msgp.AppendString(b, "window")
+		b = msgp.AppendInt64(b, int64(z.Window))
+	}
+	if z.Number != 0 {
+		b = msgp.AppendString(b, "number")
+		b = msgp.AppendUint64(b, uint64(z.Number))
+	}
+	if z.File != (message.FileDigest{}) {
+		b = msgp.AppendString(b, "file")
+		b = msgp.AppendBytes(b, z.File[:])
+	}
+	if z.Done {
+		b = msgp.AppendString(b, "done")
+		b = msgp.AppendBool(b, z.Done)
+	}
+	if z.Failed != "" {
+		b = msgp.AppendString(b, "failed")
+		b = msgp.AppendString(b, string(z.Failed))
+	}
+	if z.Delivered != 0 {
+		b = msgp.AppendString(b, "delivered")
+		b = msgp.AppendUint64(b, uint64(z.Delivered))
+	}
+	if z.Rejected != 0 {
+		b = msgp.AppendString(b, "rejected")
+		b = msgp.AppendUint64(b, uint64(z.Rejected))
+	}
+	if z.RejectedRequests != 0 {
+		b = msgp.AppendString(b, "rejected_requests")
+		b = msgp.AppendUint64(b, uint64(z.RejectedRequests))
+	}
+	if z.Lost != 0 {
+		b = msgp.AppendString(b, "lost")
+		b = msgp.AppendUint64(b, uint64(z.Lost))
+	}
+	if z.LostRequests != 0 {
+		b = msgp.AppendString(b, "lost_requests")
+		b = msgp.AppendUint64(b, uint64(z.LostRequests))
+	}
+	if z.Twice != 0 {
+		b = msgp.AppendString(b, "twice")
+		b = msgp.AppendUint64(b, uint64(z.Twice))
+	}
+	return append(b, z.Unknown...)
+}
+
+func (z *Sink) read(r *reader) {
+	var seen uint64
+	for n := r.fields(); n > 0 && r.err == nil; n-- {
+		switch name := r.name(); string(name) {
+		case "name":
+			r.once(&seen, 0)
+			z.Name = string(r.text())
+		case "window":
+			r.once(&seen, 1)
+			z.Window = time.Duration(r.int())
+		case "number":
+			r.once(&seen, 2)
+			z.Number = uint64(r.uint(64))
+		case "file":
+			r.once(&seen, 3)
+			z.File = r.file()
+		case "done":
+			r.once(&seen, 4)
+			z.Done = r.bool()
+		case "failed":
+			r.once(&seen, 5)
+			z.Failed = string(r.text())
+		case "delivered":
+			r.once(&seen, 6)
+			z.Delivered = uint64(r.uint(64))
+		case "rejected":
+			r.once(&seen, 7)
+			z.Rejected = uint64(r.uint(64))
+		case "rejected_requests":
+			r.once(&seen, 8)
+			z.RejectedRequests = uint64(r.uint(64))
+		case "lost":
+			r.once(&seen, 9)
+			z.Lost = uint64(r.uint(64))
+		case "lost_requests":
+			r.once(&seen, 10)
+			z.LostRequests = uint64(r.uint(64))
+		case "twice":
+			r.once(&seen, 11)
+			z.Twice = uint64(r.uint(64))
 		default:
 			r.unknown(&z.Unknown, name)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/core/output"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/report"
 )
@@ -17,7 +18,7 @@ type Deliveries struct {
 	spans  []time.Duration // windows, by shell
 	latest chan *message.JobStatus
 	done   chan struct{} // closed: the goroutine that makes rows has ended; nil before the first status
-	feeds  map[time.Duration]*Feed
+	feeds  map[time.Duration]*output.Ledger
 	start  time.Time
 	close  sync.Once
 }
@@ -33,7 +34,7 @@ func (d *Deliveries) Apply(s *message.JobStatus) {
 		return
 	}
 	if d.done == nil {
-		d.begin(s.Elapsed)
+		d.begin(s.Job, s.Name, s.Elapsed)
 	}
 	for {
 		select {
@@ -48,24 +49,24 @@ func (d *Deliveries) Apply(s *message.JobStatus) {
 	}
 }
 
-func (d *Deliveries) begin(elapsed time.Duration) {
+func (d *Deliveries) begin(job message.JobID, test string, elapsed time.Duration) {
 	d.start = time.Now().Add(-elapsed)
-	d.latest, d.done, d.feeds = make(chan *message.JobStatus, 1), make(chan struct{}), map[time.Duration]*Feed{}
+	d.latest, d.done, d.feeds = make(chan *message.JobStatus, 1), make(chan struct{}), map[time.Duration]*output.Ledger{}
 	for _, w := range d.spans {
 		if d.feeds[w] == nil {
-			d.feeds[w] = New(w, d.start)
+			d.feeds[w] = output.New(job, test, w, d.start)
 		}
 	}
 	go func() {
 		defer close(d.done)
 		for s := range d.latest {
-			d.offer(func(f *Feed) []outputs.Row { return f.Apply(s) })
+			d.offer(func(f *output.Ledger) []outputs.Row { return f.Apply(s) })
 		}
 	}()
 }
 
 // offer gives each shell the rows of its windows.
-func (d *Deliveries) offer(rows func(*Feed) []outputs.Row) {
+func (d *Deliveries) offer(rows func(*output.Ledger) []outputs.Row) {
 	made := map[time.Duration][]outputs.Row{}
 	for i, shell := range d.shells {
 		w := d.spans[i]
@@ -82,10 +83,14 @@ func (d *Deliveries) Finish(ctx context.Context, r *message.Result, built *repor
 		return nil
 	}
 	if d.done == nil {
-		d.begin(r.Duration)
+		d.begin(r.Job, r.Name, r.Duration)
 	}
 	d.end()
-	d.offer(func(f *Feed) []outputs.Row { return f.Finish(r, built) })
+	var run output.Run
+	if built.Run != nil {
+		run.Version, run.ProgramDigest = built.Run.Version, built.Run.ProgramDigest()
+	}
+	d.offer(func(f *output.Ledger) []outputs.Row { return f.Finish(r, run) })
 	return d.finish(ctx)
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hyperscale/core/message"
+	"hyperscale/core/output/outputtest"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/report"
 )
@@ -28,7 +28,7 @@ func (k *keeper) Deliver(_ context.Context, b outputs.Batch) outputs.Outcome {
 	return outputs.Delivered()
 }
 
-// OUTFEED-4: Apply returns while a sink hangs, and what statuses were left out changes no sum.
+// OUTFEED-1: Apply returns while a sink hangs, and what statuses were left out changes no sum.
 func TestDeliveries(t *testing.T) {
 	var d Deliveries
 	keepers := map[string]*keeper{"10s": {may: make(chan struct{})}, "60s": {may: make(chan struct{})}}
@@ -42,14 +42,12 @@ func TestDeliveries(t *testing.T) {
 	}
 	defer d.Close()
 	for i := range 200 {
-		d.Apply(status(time.Duration(i)*time.Second, nil, uint64(i*10)))
+		d.Apply(outputtest.Status(time.Duration(i)*time.Second, nil, uint64(i*10)))
 	}
 	for _, k := range keepers {
 		close(k.may)
 	}
-	end := status(0, nil, 2000)
-	r := &message.Result{Job: message.JobOf("a"), Name: "t.star", State: message.JobCompleted, Duration: 201 * time.Second, Datacenters: end.Datacenters}
-	r.Workflows = merged(r.Datacenters)
+	r := outputtest.Result(201*time.Second, nil, 2000)
 	built, err := report.Build(r, time.Unix(1000, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -85,36 +83,11 @@ func TestLeave(t *testing.T) {
 	}
 	d.Add(outputs.NewShell("x", s, k, outputs.DefaultPace()), s.Window())
 	defer d.Close()
-	d.Apply(status(11*time.Second, nil, 100))
+	d.Apply(outputtest.Status(11*time.Second, nil, 100))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	reports := d.Leave(ctx)
 	if len(reports) != 1 || reports[0].Delivered != 3 || !reports[0].Whole() || len(k.all) != 3 {
 		t.Errorf("%+v", reports)
-	}
-}
-
-// Rows of 60 s are sums of rows of 10 s, at the same boundaries.
-func TestWindowsOfTwoLengths(t *testing.T) {
-	short, long := New(10*time.Second, time.Unix(1000, 0)), New(time.Minute, time.Unix(1000, 0))
-	begun, minutes := uint64(0), 0
-	for i := range 400 {
-		s := status(time.Duration(i)*1100*time.Millisecond, nil, uint64(i*i))
-		for _, r := range short.Apply(s) {
-			if r.Kind == outputs.RowWindow && r.Datacenter == "" {
-				begun += r.Figures.Begun
-			}
-		}
-		for _, r := range long.Apply(s) {
-			if r.Kind == outputs.RowWindow && r.Datacenter == "" {
-				if minutes++; r.Figures.Begun != begun {
-					t.Errorf("%s: rows of 10 s have %d", line(&r), begun)
-				}
-				begun = 0
-			}
-		}
-	}
-	if minutes != 7 {
-		t.Errorf("%d minutes", minutes)
 	}
 }

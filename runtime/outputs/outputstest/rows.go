@@ -21,7 +21,7 @@ func Rows(job string) (rows []outputs.Row) {
 	row := func(kind outputs.RowKind, revision uint64) *outputs.Row {
 		rows = append(rows, outputs.Row{Kind: kind, Job: job, Test: "test.star", Started: started})
 		r := &rows[len(rows)-1]
-		r.Version.SetRevision(revision)
+		r.Version.Set(0, revision)
 		return r
 	}
 	for k := range 3 {

@@ -65,7 +65,7 @@ func comesBack(t *testing.T, k outputs.Kind, place string) {
 	older.Figures = &outputs.Figures{Begun: 99_999}
 	deliver(t, sink, older) // a smaller version neither
 	newer := want[1]
-	newer.Version.SetRevision(1000)
+	newer.Version.Set(0, 1000)
 	newer.Figures = &outputs.Figures{Begun: 7, Blunt: true}
 	deliver(t, sink, newer)
 	want[1] = newer

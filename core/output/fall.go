@@ -1,9 +1,8 @@
-package feed
+package output
 
 import (
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
-	"hyperscale/runtime/outputs"
 )
 
 // patience is for how many boundaries a row waits for distributions that lack values: a new manager hears of its
@@ -12,7 +11,7 @@ const patience = 3
 
 // next returns what happened since the last report of a step that a row tells of: more, and less if figures have
 // gone for good. Nil means nothing. It returns false if the report lacks figures that may return.
-func (s *series) next(now *message.StepStats, gone bool) (more, less *outputs.Figures, ok bool) {
+func (s *series) next(now *message.StepStats, gone, blunt bool) (more, less *Figures, ok bool) {
 	base := &s.base
 	if now == nil {
 		now = &message.StepStats{}
@@ -22,14 +21,14 @@ func (s *series) next(now *message.StepStats, gone bool) (more, less *outputs.Fi
 		return nil, nil, false
 	}
 	more = figuresOf(now, base)
-	since(more, now, base, falls)
-	if s.waited++; more.Blunt && !gone && s.waited <= patience {
+	since(more, now, base, falls, blunt)
+	if s.waited++; more.Blunt && !blunt && !gone && s.waited <= patience {
 		return nil, nil, false
 	}
 	s.waited = 0
 	if falls {
 		less = figuresOf(base, now)
-		since(less, base, now, falls)
+		since(less, base, now, falls, blunt)
 		if empty(less) {
 			less = nil
 		}
@@ -53,24 +52,28 @@ func falls(now, base *message.StepStats) bool {
 			return true
 		}
 	}
-	return len(statuses(base, now)) > 0 || len(errors(base, now)) > 0
+	return len(statuses(base, now)) > 0 || len(failures(base, now)) > 0
 }
 
 // figuresOf is what the counts of now have above those of base.
-func figuresOf(now, base *message.StepStats) *outputs.Figures {
+func figuresOf(now, base *message.StepStats) *Figures {
 	n, b := counts(now), counts(base)
 	for i := range n {
 		n[i] -= min(n[i], b[i])
 	}
-	return &outputs.Figures{
+	return &Figures{
 		Begun: n[0], OK: n[1], Failed: n[2], TimedOut: n[3], Cancelled: n[4], Dropped: n[5], Skipped: n[6], BytesIn: n[7], BytesOut: n[8],
-		Statuses: statuses(now, base), Errors: errors(now, base),
+		Statuses: statuses(now, base), Errors: failures(now, base),
 	}
 }
 
 // since adds the distributions of what happened between. Without a fall they grow, bucket by bucket, unless a report
-// lost precision to fit a frame: then the row is blunt.
-func since(f *outputs.Figures, now, base *message.StepStats, falls bool) {
+// lost precision to fit a frame, or the ledger keeps counts alone: then the row is blunt.
+func since(f *Figures, now, base *message.StepStats, falls, blunt bool) {
+	if blunt {
+		f.Blunt = !empty(f)
+		return
+	}
 	latency, fits := above(now.Latency, base.Latency, falls)
 	service, also := above(now.Service, base.Service, falls)
 	if f.Blunt = !fits || !also; !f.Blunt {
@@ -111,7 +114,7 @@ func statuses(now, base *message.StepStats) (more []message.StatusCount) {
 	return more
 }
 
-func errors(now, base *message.StepStats) (more []message.ErrorCount) {
+func failures(now, base *message.StepStats) (more []message.ErrorCount) {
 	was := map[string]uint64{}
 	for _, c := range base.Errors {
 		was[c.Kind] = c.Count
@@ -124,6 +127,6 @@ func errors(now, base *message.StepStats) (more []message.ErrorCount) {
 	return more
 }
 
-func empty(f *outputs.Figures) bool {
+func empty(f *Figures) bool {
 	return !f.Blunt && f.Begun|f.OK|f.Failed|f.TimedOut|f.Cancelled|f.Dropped|f.Skipped|f.BytesIn|f.BytesOut|f.Latency.Count == 0 && len(f.Statuses) == 0 && len(f.Errors) == 0
 }

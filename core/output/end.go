@@ -1,4 +1,4 @@
-package feed
+package output
 
 import (
 	"cmp"
@@ -6,21 +6,20 @@ import (
 	"time"
 
 	"hyperscale/core/message"
-	"hyperscale/runtime/outputs"
-	"hyperscale/runtime/report"
 )
 
-// Finish returns the last windows, what no result counts, and the rows of the result.
-func (f *Feed) Finish(r *message.Result, built *report.Result) (rows []outputs.Row) {
-	f.job, f.test, f.revision = r.Job.String(), r.Name, f.revision+1
-	to := max(f.at+time.Millisecond, r.Duration)
+// Finish returns the last windows, what no result counts, and the rows of the result. Run says what the result does
+// not: the program's digest and the version of hyperscale, as far as they are known.
+func (l *Ledger) Finish(r *message.Result, run Run) (rows []Row) {
+	l.begun, l.revision = true, l.revision+1
+	to := max(l.at+time.Millisecond, r.Duration)
 	known := map[part]bool{}
 	take := func(datacenter string, flows []message.WorkflowResult) {
 		for i := range flows {
 			p := part{datacenter, flows[i].Name}
 			known[p] = true
-			rows = append(rows, f.cut(p, &flows[i], to, true)...)
-			rows = append(rows, f.result(p, &flows[i])...)
+			rows = append(rows, l.cut(p, &flows[i], to, true)...)
+			rows = append(rows, l.result(p, &flows[i])...)
 		}
 	}
 	unknown, cut := map[string]bool{}, sizedOut(r)
@@ -34,15 +33,15 @@ func (f *Feed) Finish(r *message.Result, built *report.Result) (rows []outputs.R
 		}
 	}
 	take("", r.Workflows)
-	for _, p := range f.told() {
+	for _, p := range l.told() {
 		if !known[p] && !unknown[p.datacenter] {
-			rows = append(rows, f.cut(p, &message.WorkflowResult{Name: p.workflow}, to, true)...)
+			rows = append(rows, l.cut(p, &message.WorkflowResult{Name: p.workflow}, to, true)...)
 		}
 	}
 	for i := range r.Thresholds {
-		rows = append(rows, f.threshold(&r.Thresholds[i]))
+		rows = append(rows, l.threshold(&r.Thresholds[i]))
 	}
-	return append(rows, f.ended(r, built))
+	return append(rows, l.ended(r, run))
 }
 
 // sizedOut says that a result lacks the steps of some datacenters, since they did not fit a frame: the whole has more
@@ -69,9 +68,9 @@ func begun(flows []message.WorkflowResult) (sum uint64) {
 }
 
 // told are the parts that rows tell of, in an order.
-func (f *Feed) told() (all []part) {
+func (l *Ledger) told() (all []part) {
 	//lint:orderfree they are sorted
-	for p := range f.parts {
+	for p := range l.parts {
 		all = append(all, p)
 	}
 	slices.SortFunc(all, func(a, b part) int {
@@ -81,20 +80,22 @@ func (f *Feed) told() (all []part) {
 }
 
 // result is a row for each step and each check of a part.
-func (f *Feed) result(p part, w *message.WorkflowResult) (rows []outputs.Row) {
+func (l *Ledger) result(p part, w *message.WorkflowResult) (rows []Row) {
 	for i := range w.Stats.Steps {
 		s := &w.Stats.Steps[i]
 		figures := figuresOf(s, &message.StepStats{})
-		kind := outputs.RowResult
+		kind := RowResult
 		switch {
 		case counted(s.Kind):
-			figures.Latency, figures.Service = s.Latency, s.Service
+			if figures.Blunt = l.blunt; !l.blunt {
+				figures.Latency, figures.Service = s.Latency, s.Service
+			}
 		case s.Kind == message.StepCheck:
-			kind = outputs.RowCheck
+			kind = RowCheck
 		default:
 			continue
 		}
-		row := f.figures(kind, p, stepKey{s.Name, s.Kind}, 0, 0, figures)
+		row := l.figures(kind, p, stepKey{s.Name, s.Kind}, 0, 0, figures)
 		if w.Duration > 0 {
 			row.To = w.Duration
 		}
@@ -103,33 +104,31 @@ func (f *Feed) result(p part, w *message.WorkflowResult) (rows []outputs.Row) {
 	return rows
 }
 
-func (f *Feed) threshold(t *message.ThresholdResult) outputs.Row {
-	row := f.row(outputs.RowThreshold)
+func (l *Ledger) threshold(t *message.ThresholdResult) Row {
+	row := l.row(RowThreshold)
 	row.Workflow = t.Workflow
-	row.Threshold = &outputs.Threshold{Expression: t.Expr, Value: float64(t.Value), Of: report.OfName(t.Of), Met: t.OK, Unmeasured: t.Unmeasured}
+	row.Threshold = &Threshold{Expression: t.Expr, Value: float64(t.Value), Of: t.Of.Name(), Met: t.OK, Unmeasured: t.Unmeasured}
 	return row
 }
 
 // ended is the job's row at its end.
-func (f *Feed) ended(r *message.Result, built *report.Result) outputs.Row {
-	row := f.row(outputs.RowRun)
-	run := &outputs.Run{
-		Ended: f.started.Add(r.Duration).Truncate(time.Millisecond), Outcome: r.State.String(), ThresholdsOK: true,
-		Saturated: built.Generator.Saturated || built.Generator.Starved, Requests: built.Requested.Started,
-	}
+func (l *Ledger) ended(r *message.Result, run Run) Row {
+	row := l.row(RowRun)
+	run.Ended, run.Outcome, run.ThresholdsOK = l.started.Add(r.Duration).Truncate(time.Millisecond), r.State.String(), true
 	for i := range r.Thresholds {
 		run.ThresholdsOK = run.ThresholdsOK && r.Thresholds[i].OK
 	}
 	for i := range r.Workflows {
-		for k := range r.Workflows[i].Lost {
-			if l := &r.Workflows[i].Lost[k]; !l.Counted {
-				run.LostRequests += l.Started
+		w := &r.Workflows[i]
+		started, _, _ := w.Stats.Requests()
+		run.Requests += started
+		run.Saturated = run.Saturated || w.Stats.Generator.Saturated || w.Stats.Generator.Starved
+		for k := range w.Lost {
+			if !w.Lost[k].Counted {
+				run.LostRequests += w.Lost[k].Started
 			}
 		}
 	}
-	if built.Run != nil {
-		run.Version, run.ProgramDigest = built.Run.Version, built.Run.ProgramDigest()
-	}
-	row.Run = run
+	row.Run = &run
 	return row
 }

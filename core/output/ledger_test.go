@@ -1,4 +1,4 @@
-package feed
+package output
 
 import (
 	"fmt"
@@ -12,9 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/core/message"
+	"hyperscale/core/output/outputtest"
 	"hyperscale/core/stats"
-	"hyperscale/runtime/outputs"
-	"hyperscale/runtime/report"
 )
 
 // world is a job whose shards send load, are lost, and are forgotten by new managers.
@@ -73,6 +72,7 @@ func (w *world) lose() {
 	}
 	counted := rapid.Bool().Draw(w.t, "counted")
 	started := uint64(0)
+	//lint:orderfree a sum does not depend on order
 	for _, f := range s.steps {
 		started += f.Started
 	}
@@ -112,26 +112,26 @@ func (w *world) result() *message.Result {
 	return r
 }
 
-// ledger adds up rows by key.
-type ledger struct {
+// sums add up rows by key.
+type sums struct {
 	counts map[string]int64
 	blunt  map[string]bool
 	last   map[string]time.Duration
 }
 
-func newLedger() *ledger {
-	return &ledger{counts: map[string]int64{}, blunt: map[string]bool{}, last: map[string]time.Duration{}}
+func newSums() *sums {
+	return &sums{counts: map[string]int64{}, blunt: map[string]bool{}, last: map[string]time.Duration{}}
 }
 
-func (l *ledger) add(t *rapid.T, rows []outputs.Row) {
+func (l *sums) add(t *rapid.T, rows []Row) {
 	for i := range rows {
 		r := &rows[i]
-		sign := map[outputs.RowKind]int64{outputs.RowWindow: 1, outputs.RowLost: -1, outputs.RowResult: -1}[r.Kind]
+		sign := map[RowKind]int64{RowWindow: 1, RowLost: -1, RowResult: -1}[r.Kind]
 		if sign == 0 {
 			continue
 		}
 		key := r.Datacenter + "/" + r.Workflow + "/" + r.Step
-		if r.Kind == outputs.RowWindow {
+		if r.Kind == RowWindow {
 			if r.From < l.last[key] || r.To <= r.From {
 				t.Fatalf("row %s from %v to %v, behind one to %v", key, r.From, r.To, l.last[key])
 			}
@@ -139,6 +139,7 @@ func (l *ledger) add(t *rapid.T, rows []outputs.Row) {
 		}
 		l.blunt[key] = l.blunt[key] || r.Figures.Blunt
 		f := r.Figures
+		//lint:orderfree a sum does not depend on order
 		for name, n := range map[string]uint64{"begun": f.Begun, "ok": f.OK, "failed": f.Failed, "in": f.BytesIn, "count": f.Latency.Count} {
 			l.counts[key+" "+name] += sign * int64(n)
 		}
@@ -155,7 +156,7 @@ func (l *ledger) add(t *rapid.T, rows []outputs.Row) {
 	}
 }
 
-func (l *ledger) differences() (all []string) {
+func (l *sums) differences() (all []string) {
 	for _, key := range slices.Sorted(maps.Keys(l.counts)) {
 		of, what, _ := strings.Cut(key, " ")
 		if l.counts[key] != 0 && !(l.blunt[of] && (what == "count" || strings.HasPrefix(what, "bucket"))) {
@@ -165,14 +166,14 @@ func (l *ledger) differences() (all []string) {
 	return all
 }
 
-// OUTFEED-1 and OUTFEED-2: whatever is lost, forgotten and skipped, windows = result + lost.
+// OUTPUT-1 and OUTPUT-2: whatever is lost, forgotten and skipped, windows = result + lost.
 func TestWindowsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{t: t, lost: map[string][]message.LostAttempt{}}
 		for _, d := range []string{"east", "east", "east", "west"} {
 			w.shards = append(w.shards, &shard{datacenter: d, steps: map[string]*sum{}})
 		}
-		f, l := New(10*time.Second, time.Unix(1000, 0)), newLedger()
+		f, l := New(message.JobOf("a"), "t.star", 10*time.Second, time.Unix(1000, 0)), newSums()
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			switch rapid.IntRange(0, 9).Draw(t, "what") {
 			case 0:
@@ -186,28 +187,15 @@ func TestWindowsAddUp(t *testing.T) {
 			}
 		}
 		r := w.result()
-		built, err := report.Build(r, time.Unix(1000, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.add(t, f.Finish(r, built))
+		l.add(t, f.Finish(r, Run{}))
 		if d := l.differences(); d != nil {
 			t.Fatalf("windows - lost - result: %v", d)
 		}
 	})
 }
 
-func status(at time.Duration, lost []message.LostAttempt, started uint64) *message.JobStatus {
-	var h stats.Histogram
-	h.RecordN(1_000_000, started)
-	step := message.StepStats{Name: "home", Kind: message.StepRequest, Started: started, OK: started, Latency: h.Wire()}
-	return &message.JobStatus{Job: message.JobOf("a"), Name: "t.star", State: message.JobRunning, Elapsed: at, Datacenters: []message.DatacenterResult{{
-		Name: "east", Workflows: []message.WorkflowResult{{Name: "shop", State: message.WorkflowRunning, Lost: lost, Stats: message.Stats{Active: 7, Steps: []message.StepStats{step}}}},
-	}}}
-}
-
 // line is a row in a few words.
-func line(r *outputs.Row) string {
+func line(r *Row) string {
 	s := fmt.Sprintf("%s %s/%s/%s %v-%v", r.Kind, r.Datacenter, r.Workflow, r.Step, r.From, r.To)
 	if r.Figures != nil {
 		s += fmt.Sprintf(" begun %d in %d users %d", r.Figures.Begun, r.Figures.Latency.Count, r.Figures.ActiveUsers)
@@ -215,9 +203,9 @@ func line(r *outputs.Row) string {
 	return s
 }
 
-func lines(rows []outputs.Row) (all []string) {
+func lines(rows []Row) (all []string) {
 	for i := range rows {
-		if rows[i].Kind != outputs.RowRun && (rows[i].Datacenter != "" || rows[i].Kind == outputs.RowThreshold) {
+		if rows[i].Kind != RowRun && (rows[i].Datacenter != "" || rows[i].Kind == RowThreshold) {
 			all = append(all, line(&rows[i]))
 		}
 	}
@@ -225,37 +213,33 @@ func lines(rows []outputs.Row) (all []string) {
 }
 
 func TestRows(t *testing.T) {
-	f := New(10*time.Second, time.Unix(1000, 0))
+	f := New(message.JobOf("a"), "t.star", 10*time.Second, time.Unix(1000, 0))
 	gone := []message.LostAttempt{{Started: 30}}
 	for _, step := range []struct {
 		what string
 		in   *message.JobStatus
 		want []string
 	}{
-		{"nothing between two boundaries", status(9*time.Second, nil, 50), nil},
-		{"the first row", status(11*time.Second, nil, 100), []string{"window east/shop/home 0s-10s begun 100 in 100 users 7"}},
-		{"a manager that has not heard of all workers: the row waits", status(20*time.Second, nil, 80), nil},
-		{"and is wider", status(30*time.Second, nil, 120), []string{"window east/shop/home 10s-30s begun 20 in 20 users 7"}},
-		{"an attempt whose figures count nowhere", status(40*time.Second, gone, 95), []string{"lost east/shop/home 30s-40s begun 25 in 25 users 0"}},
-		{"it grows again", status(50*time.Second, gone, 96), []string{"window east/shop/home 40s-50s begun 1 in 1 users 7"}},
+		{"nothing between two boundaries", outputtest.Status(9*time.Second, nil, 50), nil},
+		{"the first row", outputtest.Status(11*time.Second, nil, 100), []string{"window east/shop/home 0s-10s begun 100 in 100 users 7"}},
+		{"a manager that has not heard of all workers: the row waits", outputtest.Status(20*time.Second, nil, 80), nil},
+		{"and is wider", outputtest.Status(30*time.Second, nil, 120), []string{"window east/shop/home 10s-30s begun 20 in 20 users 7"}},
+		{"an attempt whose figures count nowhere", outputtest.Status(40*time.Second, gone, 95), []string{"lost east/shop/home 30s-40s begun 25 in 25 users 0"}},
+		{"it grows again", outputtest.Status(50*time.Second, gone, 96), []string{"window east/shop/home 40s-50s begun 1 in 1 users 7"}},
 	} {
 		if d := cmp.Diff(step.want, lines(f.Apply(step.in))); d != "" {
 			t.Fatalf("%s:\n%s", step.what, d)
 		}
 	}
-	end := status(0, gone, 100)
+	end := outputtest.Status(0, gone, 100)
 	r := &message.Result{Job: message.JobOf("a"), Name: "t.star", State: message.JobCompleted, Duration: 55 * time.Second, Datacenters: end.Datacenters, Thresholds: []message.ThresholdResult{{Workflow: "shop", Expr: "errors < 1%", OK: true}}}
 	r.Workflows = merged(r.Datacenters)
-	built, err := report.Build(r, time.Unix(1000, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := f.Finish(r, built)
+	rows := f.Finish(r, Run{})
 	want := []string{"window east/shop/home 50s-55s begun 4 in 4 users 7", "result east/shop/home 0s-0s begun 100 in 100 users 0", "threshold /shop/ 0s-0s"}
 	if d := cmp.Diff(want, lines(rows)); d != "" {
 		t.Fatal(d)
 	}
-	if last := rows[len(rows)-1]; last.Kind != outputs.RowRun || last.Run.Outcome != "COMPLETED" || last.Run.LostRequests != 30 || !last.Run.Ended.Equal(time.Unix(1055, 0)) {
+	if last := rows[len(rows)-1]; last.Kind != RowRun || last.Run.Outcome != "COMPLETED" || last.Run.LostRequests != 30 || !last.Run.Ended.Equal(time.Unix(1055, 0)) {
 		t.Fatalf("the last row is %+v", last.Run)
 	}
 }
@@ -263,13 +247,13 @@ func TestRows(t *testing.T) {
 // An attempt counts calls of functions, and a report lacks their own requests too.
 func TestALostAttemptOfAFunction(t *testing.T) {
 	of := func(at time.Duration, lost []message.LostAttempt, calls uint64) *message.JobStatus {
-		s := status(at, lost, calls)
+		s := outputtest.Status(at, lost, calls)
 		flow := &s.Datacenters[0].Workflows[0]
 		flow.Stats.Steps[0].Kind = message.StepFunction
 		flow.Stats.Steps = append(flow.Stats.Steps, message.StepStats{Name: "home/a", Kind: message.StepPart, Started: 3 * calls, OK: 3 * calls})
 		return s
 	}
-	f := New(10*time.Second, time.Unix(1000, 0))
+	f := New(message.JobOf("a"), "t.star", 10*time.Second, time.Unix(1000, 0))
 	f.Apply(of(10*time.Second, nil, 60))
 	got := lines(f.Apply(of(20*time.Second, []message.LostAttempt{{Started: 30}}, 30)))
 	if d := cmp.Diff([]string{"lost east/shop/home 10s-20s begun 30 in 30 users 0", "lost east/shop/home/a 10s-20s begun 90 in 0 users 0"}, got); d != "" {
@@ -279,15 +263,15 @@ func TestALostAttemptOfAFunction(t *testing.T) {
 
 // A loss that others' requests have made up for explains no fall that follows.
 func TestAnOldLossExplainsNoLaterFall(t *testing.T) {
-	f, gone := New(10*time.Second, time.Unix(1000, 0)), []message.LostAttempt{{Started: 1000}}
-	f.Apply(status(10*time.Second, nil, 2000))
+	f, gone := New(message.JobOf("a"), "t.star", 10*time.Second, time.Unix(1000, 0)), []message.LostAttempt{{Started: 1000}}
+	f.Apply(outputtest.Status(10*time.Second, nil, 2000))
 	for _, step := range []struct {
 		in   *message.JobStatus
 		want []string
 	}{
-		{status(20*time.Second, gone, 2500), []string{"window east/shop/home 10s-20s begun 500 in 500 users 7"}},
-		{status(30*time.Second, gone, 2000), nil}, // a manager has not heard of a worker
-		{status(40*time.Second, gone, 3000), []string{"window east/shop/home 20s-40s begun 500 in 500 users 7"}},
+		{outputtest.Status(20*time.Second, gone, 2500), []string{"window east/shop/home 10s-20s begun 500 in 500 users 7"}},
+		{outputtest.Status(30*time.Second, gone, 2000), nil}, // a manager has not heard of a worker
+		{outputtest.Status(40*time.Second, gone, 3000), []string{"window east/shop/home 20s-40s begun 500 in 500 users 7"}},
 	} {
 		if d := cmp.Diff(step.want, lines(f.Apply(step.in))); d != "" {
 			t.Fatalf("%v:\n%s", step.in.Elapsed, d)
@@ -297,9 +281,9 @@ func TestAnOldLossExplainsNoLaterFall(t *testing.T) {
 
 // A report that lost precision has counts, and no distribution that nothing measured.
 func TestBluntRows(t *testing.T) {
-	f := New(10*time.Second, time.Unix(1000, 0))
-	f.Apply(status(10*time.Second, nil, 100))
-	s := status(20*time.Second, nil, 130)
+	f := New(message.JobOf("a"), "t.star", 10*time.Second, time.Unix(1000, 0))
+	f.Apply(outputtest.Status(10*time.Second, nil, 100))
+	s := outputtest.Status(20*time.Second, nil, 130)
 	var coarse stats.Histogram
 	coarse.RecordN(1_048_576, 130)
 	s.Datacenters[0].Workflows[0].Stats.Steps[0].Latency = coarse.Wire()
@@ -317,5 +301,30 @@ func TestBluntRows(t *testing.T) {
 		if r.Figures.Begun != 30 || !r.Figures.Blunt || r.Figures.Latency.Count != 0 {
 			t.Fatalf("%s: %+v", line(&r), r.Figures)
 		}
+	}
+}
+
+// Rows of 60 s are sums of rows of 10 s, at the same boundaries.
+func TestWindowsOfTwoLengths(t *testing.T) {
+	short, long := New(message.JobOf("a"), "t.star", 10*time.Second, time.Unix(1000, 0)), New(message.JobOf("a"), "t.star", time.Minute, time.Unix(1000, 0))
+	begun, minutes := uint64(0), 0
+	for i := range 400 {
+		s := outputtest.Status(time.Duration(i)*1100*time.Millisecond, nil, uint64(i*i))
+		for _, r := range short.Apply(s) {
+			if r.Kind == RowWindow && r.Datacenter == "" {
+				begun += r.Figures.Begun
+			}
+		}
+		for _, r := range long.Apply(s) {
+			if r.Kind == RowWindow && r.Datacenter == "" {
+				if minutes++; r.Figures.Begun != begun {
+					t.Errorf("%s: rows of 10 s have %d", line(&r), begun)
+				}
+				begun = 0
+			}
+		}
+	}
+	if minutes != 7 {
+		t.Errorf("%d minutes", minutes)
 	}
 }

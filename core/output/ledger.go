@@ -1,4 +1,4 @@
-package feed
+package output
 
 import (
 	"cmp"
@@ -7,17 +7,19 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
-	"hyperscale/runtime/outputs"
 )
 
-// Feed makes the rows of one job, with windows of one length.
-type Feed struct {
+// Ledger makes the rows of one job, with windows of one length.
+type Ledger struct {
 	window   time.Duration
-	started  time.Time // of the job, UTC
-	revision uint64    // of the newest rows
-	at       time.Duration
-	job      string
-	test     string
+	started  time.Time     // of the job, UTC
+	epoch    uint64        // of the job's owner; zero: a command makes the rows
+	revision uint64        // of the newest rows
+	at       time.Duration // boundary of the newest rows
+	job      message.JobID
+	test     string // the file's name
+	begun    bool   // it has made a row
+	blunt    bool   // its rows have counts alone
 	parts    map[part]*flow
 }
 
@@ -44,69 +46,88 @@ type series struct {
 	waited int           // boundaries at which a row could not say its distribution
 }
 
-// New makes a feed for a job that began at started, by this machine's clock.
-func New(window time.Duration, started time.Time) *Feed {
-	return &Feed{window: window, started: started.UTC().Truncate(time.Millisecond), parts: map[part]*flow{}}
+// New makes a ledger for a job that began at started, by a clock that the caller chooses.
+func New(job message.JobID, test string, window time.Duration, started time.Time) *Ledger {
+	return &Ledger{job: job, test: test, window: window, started: started.UTC().Truncate(time.Millisecond), parts: map[part]*flow{}}
 }
 
+// Own says which owner of the job makes the rows from now on, by the epoch of its fence.
+func (l *Ledger) Own(epoch uint64) { l.epoch = epoch }
+
+// Due says that a job of that age has windows that no row tells of.
+func (l *Ledger) Due(elapsed time.Duration) bool { return elapsed.Truncate(l.window) > l.at }
+
+// At is the boundary of the newest rows.
+func (l *Ledger) At() time.Duration { return l.at }
+
 // Apply returns the rows that a status completes: none between two boundaries.
-func (f *Feed) Apply(s *message.JobStatus) (rows []outputs.Row) {
-	if f.job == "" {
-		f.job, f.test = s.Job.String(), s.Name
-		rows = append(rows, f.row(outputs.RowRun))
-		rows[0].Run = &outputs.Run{}
+func (l *Ledger) Apply(s *message.JobStatus) (rows []Row) {
+	if !l.begun {
+		l.begun = true
+		rows = append(rows, l.row(RowRun))
+		rows[0].Run = &Run{}
 	}
-	to := s.Elapsed.Truncate(f.window)
-	if s.State.Terminal() || to <= f.at {
+	to := s.Elapsed.Truncate(l.window)
+	if s.State.Terminal() || to <= l.at {
 		return rows // the result has all that a last status has
 	}
-	f.at, f.revision = to, f.revision+1
+	l.at, l.revision = to, l.revision+1
 	for i := range s.Datacenters {
 		d := &s.Datacenters[i]
 		for k := range d.Workflows {
-			rows = append(rows, f.cut(part{d.Name, d.Workflows[k].Name}, &d.Workflows[k], to, false)...)
+			rows = append(rows, l.cut(part{d.Name, d.Workflows[k].Name}, &d.Workflows[k], to, false)...)
 		}
 	}
 	for _, w := range merged(s.Datacenters) {
-		rows = append(rows, f.cut(part{"", w.Name}, &w, to, false)...)
+		rows = append(rows, l.cut(part{"", w.Name}, &w, to, false)...)
 	}
 	return rows
 }
 
 // cut returns the rows of a part up to a boundary. In the end nothing more is waited for.
-func (f *Feed) cut(p part, w *message.WorkflowResult, to time.Duration, end bool) (rows []outputs.Row) {
-	flow := f.parts[p]
+func (l *Ledger) cut(p part, w *message.WorkflowResult, to time.Duration, end bool) (rows []Row) {
+	flow := l.parts[p]
 	if flow == nil {
 		flow = newFlow()
-		f.parts[p] = flow
+		l.parts[p] = flow
 	}
 	now := flow.see(w)
 	gone := end || flow.gone(now)
 	for _, key := range flow.order {
 		s := flow.steps[key]
-		more, less, ok := s.next(now[key], gone)
+		more, less, ok := s.next(now[key], gone, l.blunt)
 		if !ok {
 			continue // a manager has not heard of all workers yet: the next row is wider
 		}
 		if more != nil {
-			rows = append(rows, f.figures(outputs.RowWindow, p, key, s.from, to, more))
+			rows = append(rows, l.figures(RowWindow, p, key, s.from, to, more))
 			rows[len(rows)-1].Figures.ActiveUsers = active(w)
 		}
 		if less != nil {
-			rows = append(rows, f.figures(outputs.RowLost, p, key, s.from, to, less))
+			rows = append(rows, l.figures(RowLost, p, key, s.from, to, less))
 		}
 		s.from, s.base = to, message.StepStats{}
 		if now[key] != nil {
-			s.base = *now[key]
+			s.base = bare(now[key], l.blunt)
 		}
 	}
 	return rows
 }
 
+// bare is what the next row needs of a report.
+func bare(s *message.StepStats, blunt bool) message.StepStats {
+	out := *s
+	out.Windows, out.Phases, out.Measures, out.Metric = message.Windows{}, nil, message.Measures{}, message.Histogram{}
+	if blunt {
+		out.Latency, out.Service = message.Histogram{}, message.Histogram{}
+	}
+	return out
+}
+
 func newFlow() *flow { return &flow{steps: map[stepKey]*series{}} }
 
 // see takes the steps of a report, and which attempts count no more.
-func (l *flow) see(w *message.WorkflowResult) map[stepKey]*message.StepStats {
+func (f *flow) see(w *message.WorkflowResult) map[stepKey]*message.StepStats {
 	now := map[stepKey]*message.StepStats{}
 	for i := range w.Stats.Steps {
 		s := &w.Stats.Steps[i]
@@ -115,9 +136,9 @@ func (l *flow) see(w *message.WorkflowResult) map[stepKey]*message.StepStats {
 		}
 		key := stepKey{s.Name, s.Kind}
 		now[key] = s
-		if l.steps[key] == nil {
-			l.steps[key] = &series{}
-			l.order = append(l.order, key)
+		if f.steps[key] == nil {
+			f.steps[key] = &series{}
+			f.order = append(f.order, key)
 		}
 	}
 	sum := uint64(0)
@@ -126,17 +147,17 @@ func (l *flow) see(w *message.WorkflowResult) map[stepKey]*message.StepStats {
 			sum += w.Lost[i].Started
 		}
 	}
-	l.fresh += max(sum, l.lost) - l.lost
-	l.lost = max(sum, l.lost)
+	f.fresh += max(sum, f.lost) - f.lost
+	f.lost = max(sum, f.lost)
 	return now
 }
 
 // gone says that the requests that a report lacks are those of attempts that count no more. An attempt counts calls
 // of functions and the requests of other steps, and none of a function's own requests.
-func (l *flow) gone(now map[stepKey]*message.StepStats) bool {
+func (f *flow) gone(now map[stepKey]*message.StepStats) bool {
 	missing := uint64(0)
 	//lint:orderfree a sum does not depend on order
-	for key, s := range l.steps {
+	for key, s := range f.steps {
 		if !key.kind.Measured() {
 			continue
 		}
@@ -147,12 +168,12 @@ func (l *flow) gone(now map[stepKey]*message.StepStats) bool {
 		missing += s.base.Started - min(s.base.Started, had)
 	}
 	if missing == 0 { // others have sent more than was lost: the rows have nothing of it to take back
-		l.fresh = 0
+		f.fresh = 0
 	}
-	if missing == 0 || missing > l.fresh {
+	if missing == 0 || missing > f.fresh {
 		return false
 	}
-	l.fresh = 0
+	f.fresh = 0
 	return true
 }
 
@@ -169,26 +190,26 @@ func active(w *message.WorkflowResult) uint64 {
 }
 
 // row begins a row.
-func (f *Feed) row(kind outputs.RowKind) outputs.Row {
-	r := outputs.Row{Kind: kind, Job: f.job, Test: f.test, Started: f.started}
-	r.Version.SetRevision(f.revision)
+func (l *Ledger) row(kind RowKind) Row {
+	r := Row{Kind: kind, Job: l.job.String(), Test: l.test, Started: l.started}
+	r.Version.Set(l.epoch, l.revision)
 	return r
 }
 
-func (f *Feed) figures(kind outputs.RowKind, p part, key stepKey, from, to time.Duration, figures *outputs.Figures) outputs.Row {
-	r := f.row(kind)
+func (l *Ledger) figures(kind RowKind, p part, key stepKey, from, to time.Duration, figures *Figures) Row {
+	r := l.row(kind)
 	r.Datacenter, r.Workflow, r.Step, r.StepKind = p.datacenter, p.workflow, key.name, key.kind
 	r.From, r.To, r.Figures = from, to, figures
 	return r
 }
 
 // merged are the workflows over all datacenters, in the order of their first report.
-func merged(all []message.DatacenterResult) (out []message.WorkflowResult) {
+func merged(places []message.DatacenterResult) (out []message.WorkflowResult) {
 	parts := map[string][]*message.WorkflowResult{}
 	var names []string
-	for i := range all {
-		for k := range all[i].Workflows {
-			w := &all[i].Workflows[k]
+	for i := range places {
+		for k := range places[i].Workflows {
+			w := &places[i].Workflows[k]
 			if parts[w.Name] == nil {
 				names = append(names, w.Name)
 			}
@@ -199,13 +220,11 @@ func merged(all []message.DatacenterResult) (out []message.WorkflowResult) {
 		sum := message.WorkflowResult{Name: name}
 		var figures []*message.Stats
 		for _, w := range parts[name] {
-			bare := message.Stats{Active: active(w)}
+			all := message.Stats{Active: active(w)}
 			for i := range w.Stats.Steps {
-				s := w.Stats.Steps[i]
-				s.Windows, s.Phases, s.Measures = message.Windows{}, nil, message.Measures{}
-				bare.Steps = append(bare.Steps, s)
+				all.Steps = append(all.Steps, bare(&w.Stats.Steps[i], false))
 			}
-			figures = append(figures, &bare)
+			figures = append(figures, &all)
 			sum.Lost = append(sum.Lost, w.Lost...)
 			sum.State = cmp.Or(sum.State, message.WorkflowRunning)
 		}

@@ -1,0 +1,203 @@
+package output
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hyperscale/core/archive"
+	"hyperscale/core/message"
+	"hyperscale/core/message/record"
+	"hyperscale/core/node"
+)
+
+// place is a sink that replaces rows by their keys.
+type place struct {
+	rows map[string]Row
+}
+
+func (p *place) take(t *rapid.T, file []byte) (requests uint64) {
+	b, err := ReadBatch(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range b.Rows {
+		was, has := p.rows[r.Key()]
+		if is := fmt.Sprintf("%+v", values(r)); has && is != fmt.Sprintf("%+v", values(was)) && r.Kind != RowRun {
+			t.Fatalf("key %s has %v, then %s", r.Key(), values(was), is)
+		}
+		p.rows[r.Key()] = r
+		requests += Requests(&r)
+	}
+	return requests
+}
+
+func values(r Row) any {
+	if r.Figures == nil {
+		return r.Threshold
+	}
+	return *r.Figures
+}
+
+// owners is a job's stream, its owners, who die, and what a majority has.
+type owners struct {
+	t      *rapid.T
+	world  *world
+	stream *Stream
+	place  *place
+	record record.Sink
+	files  map[message.FileDigest][]byte // that a majority keeps
+	epoch  uint64
+	sent   map[uint64]bool // batches that were tried
+}
+
+const sentAt = 1_000_000
+
+// save puts the record on a majority, which the owner learns if it lives.
+func (o *owners) save(learns bool) {
+	o.record = o.stream.Record()
+	if o.record.File != (message.FileDigest{}) && o.files[o.record.File] == nil {
+		o.t.Fatalf("the record names a file that no majority keeps: %+v", o.record)
+	}
+	if learns {
+		if free := o.stream.Saved(); free != (message.FileDigest{}) {
+			if free == o.record.File && !o.record.Done {
+				o.t.Fatal("the stream frees a file that the record names")
+			}
+			delete(o.files, free)
+		}
+	}
+}
+
+// dies begins the next owner, from the record alone.
+func (o *owners) dies() {
+	o.epoch++
+	o.stream = FromRecord(message.JobOf("a"), "t.star", o.record, sentAt)
+	if o.stream.Stage() == Loading {
+		file := o.files[o.record.File]
+		if file == nil || !o.stream.Load(file, o.epoch) {
+			o.t.Fatalf("the record's file cannot be read: %+v", o.record)
+		}
+	}
+	o.stream.Own(o.epoch)
+}
+
+// push takes the stream as far as the draw says. It returns false if the owner dies on the way.
+func (o *owners) push(result *message.Result, verdicts []node.DeliveryVerdict) bool {
+	dies := func(where string) bool {
+		return result == nil && rapid.IntRange(0, 14).Draw(o.t, "dies "+where) == 0
+	}
+	if file, ok := o.stream.Next(); ok {
+		if dies("before the file") {
+			return false
+		}
+		if result == nil && rapid.IntRange(0, 9).Draw(o.t, "full") == 0 {
+			o.stream.Refused()
+			return true
+		}
+		d := archive.DigestOf(file)
+		o.files[d] = file
+		o.stream.Kept(d)
+	}
+	if o.stream.Stage() == Saving || o.stream.Stage() == Recording {
+		if dies("before the record") {
+			return false
+		}
+		learns := !dies("before it learns of the record")
+		if o.save(learns); !learns {
+			return false
+		}
+	}
+	if o.stream.Stage() == Sending {
+		verdict := rapid.SampledFrom(verdicts).Draw(o.t, "verdict")
+		file, again := o.stream.Batch()
+		b, err := ReadBatch(file)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		if o.record.Number != b.Number {
+			o.t.Fatalf("batch %d is tried while the record has %d", b.Number, o.record.Number)
+		}
+		if o.sent[b.Number] && !again && verdict != node.DeliveryTrying && verdict != node.DeliveryUnconfigured && b.Number != o.record.Number {
+			o.t.Fatalf("batch %d is tried again as if it were new", b.Number)
+		}
+		if verdict == node.DeliveryDone || verdict == node.DeliveryTrying {
+			o.place.take(o.t, file)
+		}
+		if dies("before the answer") {
+			return false
+		}
+		if o.stream.Delivered(&node.Delivered{Verdict: verdict, Why: "as drawn"}, result) {
+			o.save(true)
+		}
+	}
+	return true
+}
+
+func (o *owners) sums() *sums {
+	l := newSums()
+	keys := slices.Sorted(maps.Keys(o.place.rows))
+	rows := make([]Row, 0, len(keys))
+	for _, k := range keys {
+		rows = append(rows, o.place.rows[k])
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int { return int(a.From - b.From) })
+	l.add(o.t, rows)
+	return l
+}
+
+// OUTPUT-4 to OUTPUT-6: whenever owners die, and whatever sinks answer, windows = result + lost, no window of a key
+// overlaps another, and a batch that goes out again has the same rows.
+func TestOwnersDie(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{t: t, lost: map[string][]message.LostAttempt{}}
+		for _, d := range []string{"east", "east", "west"} {
+			w.shards = append(w.shards, &shard{datacenter: d, steps: map[string]*sum{}})
+		}
+		o := &owners{t: t, world: w, place: &place{rows: map[string]Row{}}, files: map[message.FileDigest][]byte{}, sent: map[uint64]bool{}}
+		o.record = record.Sink{Name: "lake", Window: 10 * time.Second}
+		o.dies()
+		alive := true
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			if !alive {
+				o.dies()
+				alive = true
+			}
+			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			case 0:
+				w.lose()
+			case 1, 2, 3:
+				w.now += time.Duration(rapid.IntRange(1, 25).Draw(t, "seconds")) * time.Second
+				o.stream.Cut(&message.JobStatus{Job: message.JobOf("a"), State: message.JobRunning, Elapsed: w.now, Datacenters: w.datacenters(rapid.IntRange(-3, 2).Draw(t, "forgets"))})
+			case 4, 5, 6:
+				alive = o.push(nil, []node.DeliveryVerdict{node.DeliveryDone, node.DeliveryDone, node.DeliveryTrying, node.DeliveryUnconfigured})
+			default:
+				w.load()
+			}
+		}
+		if !alive {
+			o.dies()
+		}
+		r := w.result()
+		for i := 0; !o.stream.Over(); i++ {
+			if i == 1 && rapid.Bool().Draw(t, "dies at the end") {
+				o.dies()
+			}
+			o.stream.Finish(r)
+			o.push(r, []node.DeliveryVerdict{node.DeliveryDone})
+			if i > 100 {
+				t.Fatalf("it never ends: %d", o.stream.Stage())
+			}
+		}
+		if d := o.sums().differences(); d != nil {
+			t.Fatalf("windows - lost - result: %v", d)
+		}
+		if rep := o.stream.Report(w.now); !rep.Done || rep.Behind != 0 || rep.Failed != "" || rep.Lost != 0 {
+			t.Fatalf("at the end: %+v", rep)
+		}
+	})
+}
