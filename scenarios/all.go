@@ -8,6 +8,7 @@ import (
 	"hyperscale/scenarios/gates"
 	"hyperscale/scenarios/managers"
 	"hyperscale/scenarios/members"
+	"hyperscale/scenarios/outputs"
 	"hyperscale/scenarios/reference"
 	"hyperscale/scenarios/registers"
 	"hyperscale/scenarios/restored"
@@ -20,7 +21,7 @@ import (
 
 // All returns every scenario, by name.
 func All() []stage.Scenario {
-	all := slices.Concat(reference.Worlds(), gates.Worlds(), trust.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), restored.Worlds(), versions.Worlds(), canaries())
+	all := slices.Concat(reference.Worlds(), gates.Worlds(), outputs.Worlds(), trust.Worlds(), managers.Worlds(), workers.Worlds(), members.Worlds(), registers.Worlds(), voters.Worlds(), restored.Worlds(), versions.Worlds(), canaries())
 	slices.SortFunc(all, func(a, b stage.Scenario) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -42,10 +42,11 @@ type Cluster struct {
 	Shown    func(*Order, *message.JobStatus) // judges each status that a client receives; may be nil
 }
 
-// arrivals delay messages.
+// arrivals delay messages, and take rows.
 type arrivals struct {
-	Arrives arrival // when messages arrive at managers and workers; nil: at once
-	Meets   arrival // likewise at gates
+	Sinks   sim.Sinks // to which gates deliver rows; nil: none is configured
+	Arrives arrival   // when messages arrive at managers and workers; nil: at once
+	Meets   arrival   // likewise at gates
 }
 
 // Impostor begins the names of nodes that send what their roles do not send.
@@ -222,6 +223,9 @@ func (s *Cluster) addNode(spec sim.Spec) node.ID {
 		change(&spec.Mailbox)
 	}
 	spec.Costs = s.topology.Costs[spec.Role]
+	if spec.Role == node.RoleGate {
+		spec.Sinks = s.Sinks
+	}
 	if ages := s.topology.Ages; ages != nil {
 		id, machine := spec.ID, spec.New
 		spec.Minor = func() uint16 { return ages[id] }
