@@ -48,7 +48,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 			}
 			f.allow(args[0])
 			if f.debug {
-				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "out-wait", "live", "metrics", "trace"} {
+				for _, name := range []string{"vus", "duration", "rate", "iterations", "stage", "cores", "ui", "out", "out-wait", "config", "live", "metrics", "trace"} {
 					if cmd.Flags().Changed(name) {
 						return command.Usage("--%s says nothing to --debug, which runs one virtual user once: leave one of them out", name)
 					}
@@ -93,7 +93,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 	f.load.AddSecrets(flags)
 	command.AddCount(flags, &f.cores, "cores", 0, 1, 1024, "cores to run on; all physical cores but one if not given")
 	f.addExecutors(flags)
-	f.out.AddKeeping(flags)
+	f.out.AddDelivering(flags)
 	flags.StringVar(&f.metrics, "metrics", "", "serve the run's metrics to Prometheus while it lasts, at `ADDR`/metrics")
 	flags.StringVar(&f.trace, "trace", "", "write samples of requests, those of one iteration in N, as lines of JSON: `1/N[=FILE]`, to "+trace.DefaultName+" if no file is named")
 	flags.BoolVar(&f.debug, "debug", false, "one virtual user, one iteration, every request and response shown")

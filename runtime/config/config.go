@@ -39,10 +39,8 @@ type Node struct {
 	Gates []string `yaml:"gates" env:"GATES"`
 	// Managers is the configured set of a datacenter's managers: equal on all its
 	// managers and workers. A manager that has none is alone.
-	Managers []string `yaml:"managers" env:"MANAGERS"`
-	Terms    `yaml:",inline"`
-	// Cores is how many a worker offers; 0: all but one, at least one.
-	Cores     int `yaml:"cores" env:"CORES"`
+	Managers  []string `yaml:"managers" env:"MANAGERS"`
+	Terms     `yaml:",inline"`
 	Executors `yaml:",inline"`
 	// Data is the directory of the files that must survive a restart.
 	Data string `yaml:"data" env:"DATA"`
@@ -56,12 +54,16 @@ type Node struct {
 	// Settings holds values of the role's own configuration by key, such as gate.results_max:
 	// docs/settings.md lists them. A source adds to those of the ones before.
 	Settings map[string]string `yaml:"set" env:"SET" envSeparator:"," envKeyValSeparator:"="`
-	Trust    `yaml:",inline"`
-	Log      `yaml:",inline"`
+	// Outputs are a gate's sinks by name, which jobs may name: runtime/outputs/named reads them. Only a file has them.
+	Outputs map[string]map[string]any `yaml:"outputs"`
+	Trust   `yaml:",inline"`
+	Log     `yaml:",inline"`
 }
 
 // Executors says what a worker's executors get of its machine.
 type Executors struct {
+	// Cores is how many a worker offers; 0: all but one, at least one.
+	Cores int `yaml:"cores" env:"CORES"`
 	// Feeds is the folder in which a worker finds the files of rows that are too large
 	// to travel with a program, at the paths that the program names.
 	Feeds string `yaml:"feeds" env:"FEEDS"`

@@ -47,8 +47,8 @@ func TestLaterSourcesAreStronger(t *testing.T) {
 	want := Node{
 		Role: node.RoleWorker, ID: "worker-1", Listen: "127.0.0.1:7600", Datacenter: "west",
 		Seeds: []string{"10.0.0.4:7500", "10.0.0.6:7500"}, Managers: []string{"10.0.0.4:7500", "10.0.0.5:7500"},
-		Cores: 4, Data: "/tmp/w1", Cluster: "default", Environment: "default", StopTimeout: 15 * time.Second,
-		Executors: Executors{ExecutorSandbox: "auto"}, Log: Log{LogLevel: "warn", LogFormat: "json"},
+		Data: "/tmp/w1", Cluster: "default", Environment: "default", StopTimeout: 15 * time.Second,
+		Executors: Executors{Cores: 4, ExecutorSandbox: "auto"}, Log: Log{LogLevel: "warn", LogFormat: "json"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
@@ -84,6 +84,11 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 		{"a list in a map", Sources{File: write(t, "set: {a: [1]}\n")}, []string{"set = {a: [1]} is no map: write it as {key: value}"}},
 		{"an unknown key above a list of a flag's form", Sources{File: write(t, "id: a\nlisen: b\ngates: a:1, b:1\n")}, []string{`[2:1] unknown field "lisen"`}},
 		{"a map for a list", Sources{File: write(t, "id: a\ngates: {a: 1}\n")}, []string{"gates = {a: 1} is no list: write it as [a, b]"}},
+		{"sinks that are no maps", Sources{File: write(t, "outputs: [a]\n")}, []string{"[1:10] outputs = [a] is no map of sinks: write it as {NAME: {kind: jsonl, address: rows.jsonl}}"}},
+		{"a sink that is no map", Sources{File: write(t, "outputs:\n  a: rows.jsonl\n")}, []string{"is no map of sinks: write it as"}},
+		{"a sink said twice", Sources{File: write(t, "outputs:\n  a: {kind: jsonl}\n  a: {kind: jsonl}\n")}, []string{`[3:3]`, `"a" already defined`}},
+		{"a section nearly named", Sources{File: write(t, "output: {}\n")}, []string{`[1:1] unknown field "output"`, "(did you mean outputs?)"}},
+		{"sinks of the environment", Sources{Environ: []string{"HYPERSCALE_OUTPUTS=a"}}, []string{"HYPERSCALE_OUTPUTS is no setting"}},
 		{"no YAML", Sources{File: write(t, "id: [a\n")}, []string{"["}},
 		{"two documents", Sources{File: write(t, "id: a\n---\nid: b\n")}, []string{"more than one document"}},
 		{"environment", Sources{Environ: []string{"HYPERSCALE_CORES=x", "HYPERSCALE_STOP_TIMEOUT=30"}},
@@ -99,6 +104,23 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 				t.Errorf("%s: got %v\nwant %q in it", c.what, err, want)
 			}
 		}
+	}
+}
+
+// TestSinksAreOfGates: a gate's file has them, and so has what else reads the section.
+func TestSinksAreOfGates(t *testing.T) {
+	file := write(t, "id: a\ndata: d\noutputs:\n  rows: {kind: jsonl, address: rows.jsonl, window: 5s}\n")
+	n, err := Load(node.RoleGate, Sources{File: file})
+	if err != nil || n.Outputs["rows"]["window"] != "5s" {
+		t.Errorf("%v: %v", n.Outputs, err)
+	}
+	section, err := ReadOutputs(file)
+	if d := cmp.Diff(n.Outputs, section); err != nil || d != "" {
+		t.Errorf("%v: %s", err, d)
+	}
+	_, err = Load(node.RoleWorker, Sources{File: file, Flags: map[string]string{"datacenter": "east", "managers": "m:1"}})
+	if want := "outputs = rows means nothing to a worker: take it out"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestOriginIsTheLastSource(t *testing.T) {
 func TestSchemaHasEachKey(t *testing.T) {
 	span := setting.Span("worker.patience", new(time.Duration), "what it bounds", "more", "less")
 	for _, role := range []node.Role{node.RoleGate, node.RoleManager, node.RoleWorker} {
-		b, err := json.Marshal(Schema(role, []setting.Setting{span}))
+		b, err := json.Marshal(Schema(role, []setting.Setting{span}, map[string]any{"type": "object"}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // Schema is a JSON Schema (draft 2020-12) of a role's file: editors complete its keys and mark its mistakes.
-// Settings are those that `set` of the role may name.
-func Schema(role node.Role, settings []setting.Setting) map[string]any {
+// Settings are those that `set` of the role may name; sinks is the schema of a gate's section of sinks.
+func Schema(role node.Role, settings []setting.Setting, sinks map[string]any) map[string]any {
 	properties := map[string]any{}
 	for _, k := range Keys() {
 		if !k.For(role) {
@@ -30,6 +30,9 @@ func Schema(role node.Role, settings []setting.Setting) map[string]any {
 		set[s.Key] = text
 	}
 	properties["set"] = map[string]any{"type": "object", "properties": set, "additionalProperties": false, "description": "Settings of docs/settings.md, by name."}
+	if role == node.RoleGate {
+		properties[outputsKey] = sinks
+	}
 	return map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "hyperscale " + role.String(),
 		"type": "object", "properties": properties, "additionalProperties": false,

@@ -104,8 +104,9 @@ func (n *Node) YAML(b []byte) (err error) {
 	if err := d.Decode(n); err != nil && err != io.EOF {
 		var unknown *yaml.UnknownFieldError
 		if errors.As(err, &unknown) {
+			all := append(keys(), outputsKey)
 			_, name, _ := strings.Cut(strings.TrimSuffix(unknown.GetMessage(), `"`), `"`)
-			return fmt.Errorf("%s\nkeys are%s: %s", yaml.FormatError(err, false, true), setting.DidYouMean(name, keys()), strings.Join(keys(), ", "))
+			return fmt.Errorf("%s\nkeys are%s: %s", yaml.FormatError(err, false, true), setting.DidYouMean(name, all), strings.Join(all, ", "))
 		}
 		return errors.New(yaml.FormatError(err, false, true))
 	}
@@ -120,6 +121,10 @@ func (n *Node) YAML(b []byte) (err error) {
 func kinds(b []byte) error {
 	var faults []error
 	for _, pair := range pairsOf(b) {
+		if pair.Key.String() == outputsKey && !sinksFit(pair.Value) {
+			fault := &yaml.SyntaxError{Message: fmt.Sprintf("outputs = %.80s is no map of sinks: write it as {NAME: {kind: jsonl, address: rows.jsonl}}", pair.Value), Token: pair.Value.GetToken()}
+			faults = append(faults, errors.New(yaml.FormatError(fault, false, true)))
+		}
 		at := slices.IndexFunc(fields(), func(f reflect.StructField) bool { return f.Tag.Get("yaml") == pair.Key.String() })
 		if at < 0 {
 			continue // the decoder says it
@@ -130,6 +135,37 @@ func kinds(b []byte) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// outputsKey is the section of sinks: it is no flag and no variable, as it has keys of its own.
+const outputsKey = "outputs"
+
+// sinksFit reports whether a node of YAML may be a map of maps.
+func sinksFit(value ast.Node) bool {
+	switch of := value.(type) {
+	case *ast.NullNode, *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		return true // the decoder looks into them
+	case *ast.MappingNode:
+		return !slices.ContainsFunc(of.Values, func(v *ast.MappingValueNode) bool { return !sinkFits(v.Value) })
+	case *ast.MappingValueNode:
+		return sinkFits(of.Value)
+	}
+	return false
+}
+
+func sinkFits(value ast.Node) bool {
+	switch value.(type) {
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MappingNode, *ast.MappingValueNode:
+		return true
+	}
+	return false
+}
+
+// ReadOutputs reads the section of sinks of a file, which may have what a gate's file has.
+func ReadOutputs(path string) (map[string]map[string]any, error) {
+	var n Node
+	err := n.file(path)
+	return n.Outputs, err
 }
 
 // fits reports whether a node of YAML may be a value of a type.
@@ -287,7 +323,7 @@ func (n *Node) variables(values map[string]string, called func(key string) strin
 	return errors.Join(faults...)
 }
 
-// keys lists the keys that a file may have, in the order of the struct.
+// keys lists the keys that each source may have, in the order of the struct.
 func keys() []string {
 	var all []string
 	for _, f := range fields() {
@@ -296,9 +332,9 @@ func keys() []string {
 	return all
 }
 
-// fields are those of Node that have keys.
+// fields are those of Node that have keys in each source.
 var fields = sync.OnceValue(func() []reflect.StructField {
-	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Node]()), func(f reflect.StructField) bool { return f.Anonymous || f.Tag.Get("yaml") == "-" })
+	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Node]()), func(f reflect.StructField) bool { return f.Anonymous || f.Tag.Get("env") == "" })
 })
 
 // keyOf is the key of a field of Node.

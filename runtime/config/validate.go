@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -150,6 +151,9 @@ func (n *Node) validateRole(f *Faults) {
 		if value := k.text(n); value != "" && !k.For(n.Role) {
 			f.add(k.Name, value, "means nothing to a "+n.Role.String(), "take it out")
 		}
+	}
+	if len(n.Outputs) > 0 && n.Role != node.RoleGate {
+		f.add(outputsKey, strings.Join(slices.Sorted(maps.Keys(n.Outputs)), ", "), "means nothing to a "+n.Role.String(), "take it out")
 	}
 	n.validateSet(f)
 	manager, worker := n.Role == node.RoleManager, n.Role == node.RoleWorker

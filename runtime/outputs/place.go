@@ -1,7 +1,9 @@
 package outputs
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/core/setting"
 )
 
@@ -19,6 +22,7 @@ const placeMax = 4096
 type Settings struct {
 	Kind  *Kind
 	Place string
+	Tags  []message.Tag // of each row, beside those of the job
 
 	given  map[string]string // values as the user wrote them, by option
 	secret map[string]Secret
@@ -52,10 +56,10 @@ func Parse(k *Kind, text string) (*Settings, error) {
 			}
 			continue
 		}
-		near := setting.DidYouMean(name, append(bare(options), names...))
-		if bare := slices.IndexFunc(options, func(o Option) bool { return o.Type == OptionSecret && o.Name == name }); bare >= 0 {
+		if slices.Contains(bare(options), name) {
 			return nil, fmt.Errorf("%s= would be in the list of processes and in the shell's history: use %s_file=FILE or %s_env=VARIABLE", name, name, name)
 		}
+		near := setting.DidYouMean(name, append(bare(options), names...))
 		if s.Place != text || near != "" || strings.Contains(text[:c[0]], "://") {
 			return nil, fmt.Errorf("%s is no option of %s%s: use %s; a comma of an address may be %%2C", name, k.Name, near, strings.Join(names, ", "))
 		}
@@ -68,12 +72,60 @@ func (s *Settings) checkPlace() error {
 	if s.Place == "" {
 		return fmt.Errorf("it has no place: write %s=%s", s.Kind.Name, s.Kind.Place)
 	}
-	if u, err := url.Parse(s.Place); err == nil && u.User != nil {
-		if _, has := u.User.Password(); has {
-			return fmt.Errorf("an address with a password would be in the list of processes and in the shell's history: leave it out, and use password_file=FILE or password_env=VARIABLE")
-		}
+	if hasPassword(s.Place) {
+		return fmt.Errorf("an address with a password would be in the list of processes and in the shell's history: leave it out, and use password_file=FILE or password_env=VARIABLE")
 	}
 	return nil
+}
+
+func hasPassword(place string) bool {
+	u, err := url.Parse(place)
+	if err != nil || u.User == nil {
+		return false
+	}
+	_, has := u.User.Password()
+	return has
+}
+
+// Placed begins the settings of a place that a file names, where options stand apart: Give adds them. It returns
+// settings with an error, too, so that Give finds the faults of options.
+func Placed(k *Kind, place string) (*Settings, error) {
+	s := &Settings{Kind: k, Place: place, given: map[string]string{}, secret: map[string]Secret{}}
+	switch {
+	case place == "":
+		return s, fmt.Errorf("it is empty: write %s, as in %s", k.Place, k.Example)
+	case len(place) > placeMax:
+		return s, fmt.Errorf("it has %d bytes: give at most %d", len(place), placeMax)
+	case hasPassword(place):
+		return s, errors.New("it has a password, which each reader of the file would see: leave it out, and name the password's file with password_file")
+	}
+	return s, nil
+}
+
+// Give sets an option of Placed settings. Errors begin with its name.
+func (s *Settings) Give(name, value string) error {
+	options := append(slices.Clone(s.Kind.Options), CommonOptions()...)
+	names := namesOf(options)
+	switch {
+	case slices.Contains(bare(options), name):
+		return fmt.Errorf("%s: a configuration has no secrets: name its file with %s_file, or its variable with %s_env", name, name, name)
+	case !slices.Contains(names, name):
+		return fmt.Errorf("%s is no option of kind %s%s: use %s", name, s.Kind.Name, setting.DidYouMean(name, names), strings.Join(names, ", "))
+	case len(value) > placeMax:
+		return fmt.Errorf("%s has %d bytes: give at most %d", name, len(value), placeMax)
+	}
+	return s.set(options, name, value)
+}
+
+// Given are the options that were given, by name, as `config show` prints them: secrets by where they are.
+func (s *Settings) Given() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.given)) {
+		all = append(all, name+"="+s.given[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.secret)) {
+		all = append(all, s.secret[name].String())
+	}
+	return all
 }
 
 // namesOf are the names that a user may write.

@@ -3,8 +3,11 @@ package outputs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"hyperscale/core/message"
 )
 
 // QueueMax bounds the rows that wait for one sink, in bytes: at 200 steps in 3 datacenters, those of two minutes.
@@ -33,6 +36,7 @@ type Shell struct {
 	sink   Sink
 	pace   Pace
 	dead   *letters
+	tags   []message.Tag // of each row, beside its own
 	work   sync.WaitGroup
 	news   chan struct{} // there are rows, or the job has ended
 	stop   context.CancelFunc
@@ -55,7 +59,7 @@ func NewShell(name string, s *Settings, sink Sink, pace Pace) *Shell {
 		limits: limits, exact: s.Kind.Delivery, sink: sink, pace: pace, stop: stop, tries: ctx,
 		news: make(chan struct{}, limits.Parallel), ending: make(chan struct{}), retry: newRetry(pace),
 		report: Report{Name: name, Kind: s.Kind.Name},
-		dead:   &letters{file: s.Text("dead_letters")},
+		dead:   &letters{file: s.Text("dead_letters")}, tags: s.Tags,
 	}
 	for range limits.Parallel {
 		h.work.Go(h.loop)
@@ -68,6 +72,7 @@ func (h *Shell) Offer(rows []Row) {
 	h.mu.Lock()
 	for i := range rows {
 		h.report.Rows++
+		rows[i].tag(h.tags)
 		if h.report.Failed != "" {
 			h.report.lose(&rows[i])
 			continue
@@ -76,6 +81,16 @@ func (h *Shell) Offer(rows []Row) {
 	}
 	h.mu.Unlock()
 	h.wake()
+}
+
+// tag adds a sink's tags to those of the row, which win.
+func (r *Row) tag(all []message.Tag) {
+	own := r.Tags
+	for _, t := range all {
+		if !slices.ContainsFunc(own, func(o message.Tag) bool { return o.Name == t.Name }) {
+			r.Tags = append(slices.Clip(r.Tags), t)
+		}
+	}
 }
 
 func (h *Shell) wake() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -78,6 +79,33 @@ func windows(n int, size uint64) (rows []outputs.Row) {
 			From: time.Duration(k) * time.Second, To: time.Duration(k+1) * time.Second, Figures: &outputs.Figures{Begun: 10, Latency: h.Wire()}})
 	}
 	return rows
+}
+
+// TestRowsHaveTheTagsOfTheirSink: those of the row have precedence, and no other sink sees them.
+func TestRowsHaveTheTagsOfTheirSink(t *testing.T) {
+	kind := &outputs.Kind{Name: "fake", Delivery: outputs.Exact}
+	s, err := outputs.Placed(kind, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Tags = []message.Tag{{Name: "floor", Value: "7"}, {Name: "team", Value: "checkout"}}
+	f := &fake{does: verdicts()}
+	h := outputs.NewShell("fake", s, f, outputstest.Pace())
+	defer h.Close()
+	given := windows(2, 3)
+	job := make([]message.Tag, 1, 4) // with room: an append in place would reach other sinks
+	job[0] = message.Tag{Name: "floor", Value: "of the job"}
+	given[0].Tags, given[1].Tags = job, job
+	h.Offer(slices.Clone(given))
+	finish(h)
+	for _, r := range f.tries[0].Rows {
+		if want := []message.Tag{job[0], s.Tags[1]}; !slices.Equal(r.Tags, want) {
+			t.Errorf("got %v, want %v", r.Tags, want)
+		}
+	}
+	if beyond := job[:2][1]; beyond != (message.Tag{}) || len(given[0].Tags) != 1 {
+		t.Errorf("the job's tags have become %v", job[:2])
+	}
 }
 
 func TestOutcomes(t *testing.T) {

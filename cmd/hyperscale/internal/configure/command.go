@@ -13,6 +13,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/operate"
 	"hyperscale/core/node"
 	"hyperscale/runtime/config"
+	"hyperscale/runtime/outputs/named"
 )
 
 // NewCommand is `config`.
@@ -95,9 +96,16 @@ func newShowCommand() *cobra.Command {
 a variable or a flag. Values of secrets stand in files: only their paths are printed.`,
 		Example: "  hyperscale config show manager --config manager-1.yaml\n  HYPERSCALE_LEASE=10s hyperscale config show gate --id gate-1 --data /tmp/g --json",
 	}, func(out io.Writer, role node.Role, s config.Sources) error {
-		_, all, err := config.Explain(role, s)
+		n, all, err := config.Explain(role, s)
 		if err != nil {
 			return command.AsUsage(err)
+		}
+		sinks, err := named.Read(n.Outputs)
+		if err != nil {
+			return command.AsUsage(err)
+		}
+		for i := range sinks {
+			all = append(all, config.Effective{Name: "outputs." + sinks[i].Name, Value: sinks[i].String(), From: s.File})
 		}
 		if asJSON {
 			return writeJSON(out, all)
@@ -121,7 +129,7 @@ schema beside the file, and begin the file with: # yaml-language-server: $schema
 			if err != nil {
 				return err
 			}
-			return writeJSON(cmd.OutOrStdout(), config.Schema(role, operate.SettingsOf(role)))
+			return writeJSON(cmd.OutOrStdout(), config.Schema(role, operate.SettingsOf(role), named.Schema()))
 		}),
 	}
 }

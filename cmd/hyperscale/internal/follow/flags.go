@@ -22,7 +22,9 @@ type Flags struct {
 	live  string // address of the live page; empty: none
 	log   command.LogFlags
 
-	wait time.Duration // for outputs that take rows, at the end
+	use    sinkUse
+	config string        // file that configures sinks; empty: none
+	wait   time.Duration // for outputs that take rows, at the end
 
 	history *string // file that keeps the end, or off; empty: the usual one; nil: the command keeps none
 }
@@ -39,6 +41,12 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Texts, "with-source", false, "keep the workflow's source in results: its default values may be secret")
 	flags.BoolVar(&f.Quiet, "quiet", false, "nothing on stderr but errors")
 	f.log.Add(flags, "warn")
+}
+
+// AddDelivering gives a command that keeps the ends of its runs, and delivers to configured sinks, all flags.
+func (f *Flags) AddDelivering(flags *pflag.FlagSet) {
+	f.AddKeeping(flags)
+	f.AddConfig(flags)
 }
 
 // HistoryOff keeps nothing.

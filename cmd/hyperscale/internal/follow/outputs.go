@@ -62,9 +62,6 @@ func remoteWrite(url string, tell teller) (listener, error) {
 	return export.NewPusher(r, tell), nil
 }
 
-// teller prints messages for a person while a job runs.
-type teller = func(format string, args ...any)
-
 // listener is a place on the network that hears of a job while it runs and at its end.
 type listener interface {
 	// Check finds out before the run whether it will listen.
@@ -83,51 +80,6 @@ type Written struct {
 	place  string
 	server listener // nil: place is a file
 	told   bool     // by the workflow's file, not by --out
-}
-
-// sinksOf reads the --out that name places for rows.
-func (f *Flags) sinksOf() (sinks []*sink, err error) {
-	names := map[string]int{}
-	for _, s := range f.Outs {
-		name, text, _ := strings.Cut(s, "=")
-		kind, ok := kinds.Find(name)
-		if !ok {
-			continue
-		}
-		settings, err := outputs.Parse(&kind, text)
-		if err != nil {
-			return nil, command.Usage("--out %s: %v", name, err)
-		}
-		place, err := kind.Open(settings)
-		if err != nil {
-			return nil, command.Usage("--out %s=%s: %v", name, export.Discreet(settings.Place), err)
-		}
-		if names[name]++; names[name] > 1 {
-			name = fmt.Sprintf("%s-%d", name, names[name])
-		}
-		sinks = append(sinks, &sink{settings: settings, shell: outputs.NewShell(name, settings, place, outputs.DefaultPace())})
-	}
-	return sinks, nil
-}
-
-// sink is a place that takes rows.
-type sink struct {
-	settings *outputs.Settings
-	shell    *outputs.Shell
-}
-
-// check finds out before the run whether the place takes rows.
-func (s *sink) check(note teller) error {
-	err := s.shell.Check()
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("--out %s=%s: %w", s.settings.Kind.Name, export.Discreet(s.settings.Place), err)
-	if s.settings.Required() {
-		return command.AsUsage(err)
-	}
-	note("%v; the run begins without it, and its rows wait for it", err)
-	return nil
 }
 
 // CutOut reads one --out: the kind by its number in names, and the place.
@@ -183,7 +135,7 @@ func (f *Flags) files() (others []string) {
 // TakesRows says that a kind takes rows while a run lasts, and no result at its end.
 func TakesRows(kind string) bool {
 	_, rows := kinds.Find(kind)
-	return rows
+	return rows || kind == sinkKind
 }
 
 // sinkNames lists the kinds that take rows.
@@ -192,7 +144,7 @@ func sinkNames() string {
 	for _, k := range kinds.All() {
 		names = append(names, k.Name+"="+k.Place)
 	}
-	return "; for rows " + strings.Join(names, ", ")
+	return "; for rows " + strings.Join(append(names, sinkKind+"=NAME"), ", ")
 }
 
 // OutputNames lists them for people: "json=FILE or csv=FILE".

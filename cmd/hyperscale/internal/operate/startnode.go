@@ -22,6 +22,7 @@ import (
 	"hyperscale/runtime/exec"
 	"hyperscale/runtime/host"
 	"hyperscale/runtime/local"
+	"hyperscale/runtime/outputs/named"
 	"hyperscale/runtime/transport/echo"
 )
 
@@ -84,7 +85,8 @@ func gateOf(c *config.Node, extra *nodeExtras) (gate.Config, error) {
 	g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
 	g.Recover, g.Exposed = extra.recover, c.Exposed()
 	_, short := drainTimeout(c, g.StopTimeout)
-	return g, command.AsUsage(errors.Join(short, settle(g.Settings(), c.Settings), g.Validate()))
+	_, wrong := named.Read(c.Outputs)
+	return g, command.AsUsage(errors.Join(short, wrong, settle(g.Settings(), c.Settings), g.Validate()))
 }
 
 // managerOf is what a manager's machine decides by.

@@ -9,9 +9,9 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/follow"
-	"hyperscale/runtime/export"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/kinds"
+	"hyperscale/runtime/outputs/named"
 )
 
 // NewCommand lists the kinds of outputs, and holds the commands that ask more.
@@ -155,25 +155,22 @@ Exit codes: 0 it takes rows; 1 it does not; 2 bad usage.`,
 				return err
 			}
 			defer shell.Close()
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s takes rows\n", shown(s))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s takes rows\n", named.Shown(s))
 			return err
 		}),
 	}
 }
 
-// shown is a place without its credentials.
-func shown(s *outputs.Settings) string { return s.Kind.Name + "=" + export.Discreet(s.Place) }
-
 // ready opens a place that takes rows. The caller closes the shell.
 func ready(s *outputs.Settings) (*outputs.Shell, error) {
 	sink, err := s.Kind.Open(s)
 	if err != nil {
-		return nil, command.Usage("%s: %v", shown(s), err)
+		return nil, command.Usage("%s: %v", named.Shown(s), err)
 	}
 	shell := outputs.NewShell(s.Kind.Name, s, sink, outputs.DefaultPace())
 	if err := shell.Check(); err != nil {
 		shell.Close()
-		return nil, command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", shown(s), err))
+		return nil, command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", named.Shown(s), err))
 	}
 	return shell, nil
 }

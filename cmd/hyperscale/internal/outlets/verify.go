@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hyperscale/cmd/hyperscale/internal/command"
-	"hyperscale/runtime/export"
 	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/named"
 )
 
 func newVerify() *cobra.Command {
@@ -33,7 +33,7 @@ Exit codes: 0 they are; 1 rows are missing; 2 bad usage, or a place that cannot 
 				return command.Usage("rows of kind %s cannot be read back: ask the place itself", s.Kind.Name)
 			}
 			rows, err := s.Kind.ReadBack(s, args[1])
-			shown := s.Kind.Name + "=" + export.Discreet(s.Place)
+			shown := named.Shown(s)
 			if errors.Is(err, outputs.ErrTorn) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err)
 			} else if err != nil {
