@@ -41,6 +41,10 @@ type Group struct {
 	// Recover founds a new epoch of the group on this gate's disk: lease.Config.Recover.
 	Recover bool
 
+	// SinkDigest names this gate's sinks by name, kind and window, in at most 64 bytes; empty: it has none. Gates whose
+	// digests differ warn of it.
+	SinkDigest string
+
 	// Exposed says that other machines reach this gate, in clear text: it rejects secrets.
 	Exposed bool
 

@@ -39,9 +39,9 @@ const (
 	deaf // to all managers of all datacenters
 )
 
-// gossip tells the other gates whether this one takes new jobs, and whether it hears managers.
+// gossip tells the other gates whether this one takes new jobs, whether it hears managers, and which sinks it has.
 func (m *base) gossip() {
-	state := []byte{0, byte(m.hearing)}
+	state := append([]byte{0, byte(m.hearing)}, m.config.SinkDigest...)
 	if m.draining {
 		state[0] = 1
 	}
@@ -54,6 +54,28 @@ func hearingOf(app []byte) hearing {
 		return unsure
 	}
 	return hearing(app[1])
+}
+
+// sinksOf is the digest of the sinks that a gate told last. It returns false for one that has told nothing yet.
+func sinksOf(app []byte) (digest string, told bool) {
+	if len(app) < 2 {
+		return "", false
+	}
+	return string(app[2:]), true
+}
+
+// otherSinks warns of gates whose sinks are not those of this one: they deliver no rows of jobs that they take over.
+func otherSinks(own string, self node.Peer, members []swim.Member) []string {
+	var others []string
+	for _, o := range members {
+		if theirs, told := sinksOf(o.App); told && o.ID != self.ID && o.State == swim.Alive && theirs != own {
+			others = append(others, string(o.ID))
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("outputs: the sinks of %s are not those of %s by name, kind or window: give all gates the same section outputs, and start them again one by one", strings.Join(others, ", "), self.ID)}
 }
 
 // hears says that another gate is connected and says that it hears managers.

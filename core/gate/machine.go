@@ -85,6 +85,9 @@ func (m *Machine) startGroup(env node.Env) {
 	m.group = quorum.New(m.quorumConfig(self, gates).Seated(env))
 	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.group.Start(env)
+	if m.config.SinkDigest != "" {
+		m.gossip()
+	}
 	m.began = env.Now()
 	env.SetTimer(node.Key(node.PartGate, node.GateStop), m.config.grace()) // then it is deaf, or hears
 }

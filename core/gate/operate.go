@@ -26,7 +26,7 @@ func (m *operations) onClusterQuery(env node.Env, in *node.Input, q *message.Clu
 	leader, term, _ := m.group.Election.Leader()
 	s := &message.ClusterStatus{
 		Request: q.Request, Gate: string(env.Self().ID), Standing: m.group.Leases.Standing(), Draining: m.retiring(),
-		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: slices.Concat(m.config.Warnings(), m.nearBounds(), m.raised()),
+		Leader: string(leader), Term: term, Alarms: m.alarms, Alarm: m.alarm, Warnings: slices.Concat(m.config.Warnings(), otherSinks(m.config.SinkDigest, env.Self(), m.group.Swim.Members()), m.nearBounds(), m.raised()),
 		Gates: texts(m.group.Members()), SetVersion: m.group.Leases.Set().Version,
 	}
 	s.Members = m.members(env)

@@ -87,6 +87,8 @@ type Kind struct {
 
 	// Open reads the settings and returns the sink. It opens no connection and no file: Check does.
 	Open func(s *Settings) (Sink, error)
+	// Alone says why one process must deliver all rows of a job with some settings, as no gate can promise; nil, or empty: it need not.
+	Alone func(s *Settings) string
 	// ReadBack reads the rows of a job from the place, for `outputs verify`, and changes nothing there; nil: the kind
 	// cannot read. With ErrTorn it returns the rows that are whole.
 	ReadBack func(s *Settings, job string) ([]Row, error)

@@ -63,6 +63,23 @@ func Read(s Section) ([]Sink, error) {
 	return all, nil
 }
 
+// ReadForGate reads a section whose sinks get a job's rows from one gate after the other.
+func ReadForGate(s Section) ([]Sink, error) {
+	all, err := Read(s)
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	for i := range all {
+		if alone := all[i].Settings.Kind.Alone; alone != nil {
+			if why := alone(all[i].Settings); why != "" {
+				faults = append(faults, fmt.Errorf("outputs.%s: %s", all[i].Name, why))
+			}
+		}
+	}
+	return all, errors.Join(faults...)
+}
+
 // read reads one sink. Errors begin behind its name.
 func read(name string, keys map[string]any) (s Sink, faults []error) {
 	s.Name = name

@@ -91,6 +91,19 @@ func TestFaultsOfASectionNameKeyValueAndRemedy(t *testing.T) {
 	require.EqualError(t, err, "outputs has 17 sinks: name at most 16")
 }
 
+// TestGatesHaveNoSinksThatSumUp: what one command can add up, a successor of a gate cannot.
+func TestGatesHaveNoSinksThatSumUp(t *testing.T) {
+	sum := Section{"collector": {"kind": "otlp", "address": "http://h:4318"}}
+	_, err := Read(sum)
+	require.NoError(t, err)
+	_, err = ReadForGate(sum)
+	require.ErrorContains(t, err, "outputs.collector: temporality = cumulative is a sum since the job's begin")
+	sum["collector"]["temporality"] = "delta"
+	all, err := ReadForGate(sum)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+}
+
 // TestSecretsThatRotateAreReadAgain: what a sink of a configuration sends is what its file has now.
 func TestSecretsThatRotateAreReadAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")

@@ -33,6 +33,12 @@ func OTLP() outputs.Kind {
 		Limits:   outputs.Limits{Rows: 200, Bytes: 512 << 10},
 		Tested:   "otlpreceiver 0.165.0 of the OpenTelemetry collector",
 		Open:     openOTLP,
+		Alone: func(s *outputs.Settings) string {
+			if s.Text("temporality") == "delta" {
+				return ""
+			}
+			return "temporality = cumulative is a sum since the job's begin, and a gate that takes the job over knows no such sum: write temporality: delta"
+		},
 	}
 }
 

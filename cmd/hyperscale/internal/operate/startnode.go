@@ -85,7 +85,8 @@ func gateOf(c *config.Node, extra *nodeExtras) (gate.Config, error) {
 	g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
 	g.Recover, g.Exposed = extra.recover, c.Exposed()
 	_, short := drainTimeout(c, g.StopTimeout)
-	_, wrong := named.Read(c.Outputs)
+	sinks, wrong := named.ReadForGate(c.Outputs)
+	g.SinkDigest = named.Digest(sinks)
 	return g, command.AsUsage(errors.Join(short, wrong, settle(g.Settings(), c.Settings), g.Validate()))
 }
 
