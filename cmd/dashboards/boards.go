@@ -112,6 +112,8 @@ func clusterBoard() board {
 				{`hyperscale_api_calls` + of, "{{node}} calls"}, {`hyperscale_api_streams` + of, "{{node}} streams"},
 			}},
 			{"Writes that wait for the disk", "", "short", false, one(`hyperscale_store_waiting_puts`+of, "{{node}}")},
+			{"Rows of sinks", "Rows of jobs, by what became of them at the gates that own the jobs.", "ops", false, one(`sum by (sink, outcome) (rate(hyperscale_output_rows_total[$__rate_interval]))`, "{{sink}} {{outcome}}")},
+			{"Sinks behind", "For how long the oldest batch has waited that a sink does not have, at the gate where it waits longest.", "s", false, one(`max by (sink) (hyperscale_output_behind_seconds)`, "{{sink}}")},
 			{"Processors", "", "short", false, one(`rate(process_cpu_seconds_total[$__rate_interval])`+of, "{{node}}")},
 			{"Memory", "", "bytes", false, one(`process_resident_memory_bytes`+of, "{{node}}")},
 		},

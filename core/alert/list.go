@@ -22,6 +22,8 @@ const (
 	WorkerCircuit
 	CertificateExpires
 	DiskLow
+	SinkBehind
+	SinkLost
 	IDs
 )
 
@@ -60,6 +62,16 @@ func hostRules() [IDs]Rule {
 			Name: "disk-low", Host: true, For: 30 * time.Second, Clear: 30 * time.Second,
 			When:   "less than 10 % of the volume of a node's --data is free: a full disk takes no write, and the node refuses new work",
 			Remedy: "free space on the volume of --data, or enlarge it; `hyperscale doctor` measures it",
+		},
+		SinkBehind: {
+			Name: "sink-behind", Host: true, Clear: 5 * time.Second,
+			When:   "a batch of rows has waited for a sink of a gate for more than 5 minutes: what a sink does not have gate.output_timeout after a job's end is lost",
+			Remedy: "see why in the gate's log and in `hyperscale status JOB`, and repair the place or what the section outputs says of it; rows wait for it",
+		},
+		SinkLost: {
+			Name: "sink-lost", Host: true, Clear: 10 * time.Minute,
+			When:   "a gate has given rows of a job up: credentials of a sink were rejected for 5 minutes, or a sink without answers did not take them",
+			Remedy: "repair the place or its credentials; `hyperscale result JOB` has the figures, and `hyperscale status JOB` how many rows each sink lacks",
 		},
 	}
 }

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -10,6 +12,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
+	"hyperscale/runtime/outputs/carrier"
 )
 
 // alertsEvery is how often a node looks at its certificate and its disk.
@@ -21,15 +24,21 @@ const (
 	diskCalm = 12
 )
 
-// watch judges the alerts that no machine can: it sees neither certificates nor disks. One goroutine uses it.
+// sinkLate is how long a batch waits for a sink before alert.SinkBehind is raised.
+const sinkLate = 5 * time.Minute
+
+// watch judges the alerts that no machine can: it sees neither certificates, nor disks, nor sinks. One goroutine uses it.
 type watch struct {
 	certs  *certs.Store                                    // nil: there is none
 	dir    string                                          // of the data; empty: there is none
 	volume func(dir string) (free, size uint64, err error) // in bytes
+	sinks  func() []carrier.Stats                          // nil: there are none
 	board  alert.Board
+
+	looked time.Time // at sinks
 }
 
-// look reads both conditions, and returns what has changed.
+// look reads all conditions, and returns what has changed.
 func (w *watch) look(now node.Instant) (all []event.Alert) {
 	why := map[alert.ID]string{}
 	if w.certs != nil {
@@ -50,10 +59,42 @@ func (w *watch) look(now node.Instant) (all []event.Alert) {
 		}
 		w.board.See(now, alert.DiskLow, reading)
 	}
+	if w.sinks != nil {
+		why[alert.SinkBehind], why[alert.SinkLost] = w.lookAtSinks(now)
+	}
 	for _, c := range w.board.Judge(alert.Follows, 0) {
 		all = append(all, c.Event("", why[c.ID]))
 	}
 	return all
+}
+
+// lookAtSinks finds the sink that is behind most, and those that have lost rows since the last look.
+func (w *watch) lookAtSinks(now node.Instant) (behind, lost string) {
+	var worst carrier.Stats
+	var names []string
+	newest := w.looked
+	for _, s := range w.sinks() {
+		if s.Behind > worst.Behind {
+			worst = s
+		}
+		if s.LostAt.After(w.looked) {
+			names = append(names, fmt.Sprintf("%s (%d rows so far, with %d requests)", s.Sink, s.Total.Lost, s.Total.LostRequests))
+		}
+		if s.LostAt.After(newest) {
+			newest = s.LostAt
+		}
+	}
+	w.looked = newest
+	w.board.See(now, alert.SinkBehind, alert.Whether(worst.Behind >= sinkLate))
+	w.board.See(now, alert.SinkLost, alert.Whether(len(names) > 0))
+	behind, lost = "no batch waits", "no sink has lost rows since"
+	if worst.Sink != "" {
+		behind = fmt.Sprintf("a batch for sink %s has waited for %v: %s", worst.Sink, worst.Behind.Round(time.Second), cmp.Or(worst.Why, "no try has failed"))
+	}
+	if len(names) > 0 {
+		lost = "sink " + strings.Join(names, ", ")
+	}
+	return behind, lost
 }
 
 // volumeAt is what a user without rights may write to a volume, and its size.
@@ -68,6 +109,9 @@ func volumeAt(dir string) (free, size uint64, err error) {
 // watchHost reports what the watch finds, until the node ends.
 func (n *Node) watchHost() {
 	w := &watch{certs: n.doors.certs.held(), dir: n.options.DataDir, volume: volumeAt}
+	if n.sinks != nil {
+		w.sinks = n.sinks.Stats
+	}
 	look := time.NewTicker(alertsEvery)
 	defer look.Stop()
 	for {

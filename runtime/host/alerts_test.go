@@ -10,6 +10,7 @@ import (
 	"hyperscale/core/event"
 	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
+	"hyperscale/runtime/outputs/carrier"
 )
 
 // A node warns of its certificate from 14 days before its end on, says so when it has ended, and is calm again with a new one.
@@ -105,6 +106,57 @@ func TestTheHostWatchesItsDisk(t *testing.T) {
 	free, failed = 12, nil
 	if got := after(time.Minute); len(got) != 1 || got[0].Change != event.AlertCleared {
 		t.Fatalf("%+v at 12 %%, want it cleared", got)
+	}
+}
+
+// A sink that is behind for 5 minutes is an alert, with its name and why, until it has its rows.
+func TestTheHostWatchesSinksThatAreBehind(t *testing.T) {
+	all := []carrier.Stats{{Sink: "hook", Behind: time.Minute}, {Sink: "warehouse", Behind: 5*time.Minute - 1, Why: "connection refused"}}
+	w := &watch{sinks: func() []carrier.Stats { return all }}
+	if got := w.look(node.Instant(alertsEvery)); len(got) != 0 {
+		t.Fatalf("%+v: want none yet", got)
+	}
+	all[1].Behind++
+	got := w.look(node.Instant(2 * alertsEvery))
+	if len(got) != 1 || got[0].Alert != "sink-behind" || got[0].Change != event.AlertRaised || got[0].Why != "a batch for sink warehouse has waited for 5m0s: connection refused" {
+		t.Fatalf("%+v", got)
+	}
+	all[1].Behind = 0
+	got = append(w.look(node.Instant(3*alertsEvery)), w.look(node.Instant(4*alertsEvery))...)
+	if len(got) != 1 || got[0].Change != event.AlertCleared {
+		t.Fatalf("%+v: want it cleared", got)
+	}
+}
+
+// Rows that a sink has lost are an alert for ten minutes behind the last one, once.
+func TestTheHostWatchesSinksThatLose(t *testing.T) {
+	all := []carrier.Stats{{Sink: "hook"}, {Sink: "warehouse"}}
+	w := &watch{sinks: func() []carrier.Stats { return all }}
+	at := node.Instant(0)
+	look := func(times int) (got []event.Alert) {
+		for range times {
+			at = at.Add(alertsEvery)
+			got = append(got, w.look(at)...)
+		}
+		return got
+	}
+	if got := look(3); len(got) != 0 {
+		t.Fatalf("%+v: want none", got)
+	}
+	lose := func(s *carrier.Stats, rows uint64) {
+		s.LostAt, s.Total.Lost, s.Total.LostRequests = s.LostAt.Add(time.Hour), s.Total.Lost+rows, s.Total.LostRequests+10*rows
+	}
+	lose(&all[1], 4)
+	got := look(100)
+	if len(got) != 1 || got[0].Alert != "sink-lost" || got[0].Change != event.AlertRaised || got[0].Why != "sink warehouse (4 rows so far, with 40 requests)" {
+		t.Fatalf("%+v", got)
+	}
+	lose(&all[1], 4)
+	if got := look(119); len(got) != 0 {
+		t.Fatalf("%+v: it stands already, and for ten minutes more", got)
+	}
+	if got := look(4); len(got) != 1 || got[0].Change != event.AlertCleared {
+		t.Fatalf("%+v: want it cleared", got)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"hyperscale/runtime/export"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/metrics"
+	"hyperscale/runtime/outputs/carrier"
 	"hyperscale/runtime/resolve"
 	"hyperscale/runtime/store"
 	"hyperscale/runtime/transport"
@@ -35,6 +36,7 @@ type Node struct {
 	store     store.Store
 	transport *transport.Transport
 	loop      *loop.Loop
+	sinks     *carrier.Carrier // nil: it has none
 	metrics   *metrics.Metrics
 	admin     *metrics.Admin
 
@@ -155,8 +157,11 @@ func (n *Node) build() {
 		Resolver: n.doors.names, Datacenter: o.Datacenter, Certs: n.doors.certs.held(), Set: n.work.members, Leases: o.Leases,
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
 	}, n.doors.sockets)
+	if o.NewSinks != nil {
+		n.sinks = o.NewSinks(n.loop.Delivered)
+	}
 	n.metrics = metrics.New(metrics.Sources{
-		Self: n.self, Place: o.Datacenter, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats, Load: n.load(machine),
+		Self: n.self, Place: o.Datacenter, Loop: n.loop.Stats, Transport: n.transport.Stats, Store: n.store.Stats, Load: n.load(machine), Outputs: n.sinks.Stats,
 	})
 }
 

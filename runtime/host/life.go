@@ -11,6 +11,7 @@ import (
 
 	"hyperscale/core/node"
 	"hyperscale/runtime/loop"
+	"hyperscale/runtime/outputs/carrier"
 )
 
 // Bounds of a node's end, and of a step that makes it look dead.
@@ -38,7 +39,14 @@ func (n *Node) live() {
 		go n.watchHost()
 	}
 	n.logger.Info("node starts", "role", n.self.Role.String(), "addr", string(n.self.Addr))
-	err := n.loop.Run(loop.World{Network: n.transport, Store: n.store, Exec: exec})
+	world := loop.World{Network: n.transport, Store: n.store, Exec: exec}
+	if n.sinks != nil { // a nil pointer would be an interface that is not nil
+		world.Outputs = n.sinks
+	}
+	err := n.loop.Run(world)
+	if n.sinks != nil {
+		n.sinks.Close()
+	}
 	n.err = errors.Join(n.outcome(err), n.end(exec))
 	if lost := n.lost.Load(); lost != nil {
 		n.err = errors.Join(*lost, n.err)
@@ -123,6 +131,9 @@ func (n *Node) AdminAddr() string {
 	}
 	return n.admin.Addr()
 }
+
+// Sinks are how far its sinks are; nil: it has none.
+func (n *Node) Sinks() []carrier.Stats { return n.sinks.Stats() }
 
 // Stats are the loop's.
 func (n *Node) Stats() loop.Stats { return n.loop.Stats() }

@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
 	"hyperscale/runtime/loop"
+	"hyperscale/runtime/outputs/carrier"
 	"hyperscale/runtime/resolve"
 	"hyperscale/runtime/transport"
 	"hyperscale/runtime/transport/echo"
@@ -27,6 +28,16 @@ type Stand struct {
 	Set []node.Addr
 	// Leases are those of a gate or a manager: an echo tells them.
 	Leases echo.Leases
+}
+
+// Makers make parts that tell the machine news.
+type Makers struct {
+	// NewExec makes the executor; its news go to sink, from any goroutine. An
+	// executor that is an io.Closer is closed at the end. Nil: this node has none.
+	NewExec func(sink func(node.ExecEvent)) node.Executor
+
+	// NewSinks makes the sinks of a gate; their answers go to tell, from any goroutine. Nil: this node has none.
+	NewSinks func(tell func(node.Delivered)) *carrier.Carrier
 }
 
 // Options describe a node's parts.
@@ -58,9 +69,7 @@ type Options struct {
 	// incarnation are known.
 	Machine    node.Machine
 	NewMachine func(self node.Peer) node.Machine
-	// NewExec makes the executor; its news go to sink, from any goroutine. An
-	// executor that is an io.Closer is closed at the end. Nil: this node has none.
-	NewExec func(sink func(node.ExecEvent)) node.Executor
+	Makers
 
 	Clock    clock.Clock      // nil: the real one
 	Limits   transport.Limits // zero: transport.DefaultLimits

@@ -137,5 +137,8 @@ func (n *Node) ready() (bool, string) {
 	if ok, why := n.alive(); !ok {
 		return false, why
 	}
+	if ok, why := n.sinks.Ready(); !ok {
+		return false, why
+	}
 	return true, near
 }

@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/node"
 	"hyperscale/runtime/loop"
+	"hyperscale/runtime/outputs/carrier"
 	"hyperscale/runtime/store"
 	"hyperscale/runtime/transport"
 )
@@ -17,7 +18,8 @@ type Sources struct {
 	Loop      func() loop.Stats
 	Transport func() transport.Stats
 	Store     func() store.Stats
-	Load      prometheus.Gatherer // of the jobs of a gate; nil: none
+	Load      prometheus.Gatherer    // of the jobs of a gate; nil: none
+	Outputs   func() []carrier.Stats // of its sinks; nil: none
 }
 
 // Metrics is one node's registry.
@@ -87,6 +89,9 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := &snapshot{loop: c.sources.Loop(), transport: c.sources.Transport(), store: c.sources.Store()}
+	if c.sources.Outputs != nil {
+		s.outputs = c.sources.Outputs()
+	}
 	for i := range c.rows {
 		kind := c.rows[i].kind()
 		c.rows[i].read(s, func(value float64, labels ...string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/loop"
+	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/outputs/carrier"
 	"hyperscale/runtime/store"
 	"hyperscale/runtime/transport"
 )
@@ -37,6 +40,10 @@ func sources() Sources {
 			return transport.Stats{Garbage: 4, Unfit: transport.Unfit{Skipped: 8}, Streams: 2}
 		},
 		Store: func() store.Stats { return store.Stats{Puts: 9, Commits: 2} },
+		Outputs: func() []carrier.Stats {
+			house := outputs.Report{Rows: 10, Delivered: 7, Rejected: 1, Lost: 2, LostRequests: 20, PerhapsTwice: 3, Tries: 99}
+			return []carrier.Stats{{Sink: "hook", Kind: "webhook"}, {Sink: "warehouse", Kind: "postgres", Total: house, Waiting: 4, Bytes: 500, Behind: 6 * time.Second, Tries: 8}}
+		},
 	}
 }
 
@@ -131,6 +138,37 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 		if moved[want.name] != want.value {
 			t.Errorf("%s = %v, want %v", want.name, moved[want.name], want.value)
 		}
+	}
+}
+
+// TestCountsOfSinks: each figure has its name and its sink.
+func TestCountsOfSinks(t *testing.T) {
+	families, err := New(sources()).registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		name, ours := strings.CutPrefix(f.GetName(), "hyperscale_output_")
+		for _, one := range f.GetMetric() {
+			labels := ""
+			for _, l := range one.GetLabel() { // sorted by name
+				labels += " " + l.GetValue()
+			}
+			if ours {
+				got[name+labels] = one.GetCounter().GetValue() + one.GetGauge().GetValue()
+			}
+		}
+	}
+	want := map[string]float64{
+		"rows_total postgres delivered warehouse": 7, "rows_total postgres rejected warehouse": 1, "rows_total postgres lost warehouse": 2,
+		"lost_requests_total postgres warehouse": 20, "perhaps_twice_rows_total postgres warehouse": 3, "failed_tries_total postgres warehouse": 8,
+		"behind_seconds postgres warehouse": 6, "waiting_batches postgres warehouse": 4, "waiting_bytes postgres warehouse": 500,
+		"rows_total webhook delivered hook": 0, "rows_total webhook rejected hook": 0, "rows_total webhook lost hook": 0, "lost_requests_total webhook hook": 0, "perhaps_twice_rows_total webhook hook": 0,
+		"failed_tries_total webhook hook": 0, "behind_seconds webhook hook": 0, "waiting_batches webhook hook": 0, "waiting_bytes webhook hook": 0,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
 

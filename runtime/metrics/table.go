@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/node"
 	"hyperscale/runtime/certs"
 	"hyperscale/runtime/loop"
+	"hyperscale/runtime/outputs/carrier"
 	"hyperscale/runtime/seal"
 	"hyperscale/runtime/store"
 	"hyperscale/runtime/transport"
@@ -30,6 +31,7 @@ type snapshot struct {
 	loop      loop.Stats
 	transport transport.Stats
 	store     store.Stats
+	outputs   []carrier.Stats
 }
 
 // one is a row without labels.
@@ -61,7 +63,7 @@ func byLane[N int | uint64](values [node.Priorities]N) []labelled {
 }
 
 func inputs(s *snapshot, e emit) {
-	for k := node.InputStart; k <= node.InputNames; k++ {
+	for k := node.InputStart; k <= node.InputDelivered; k++ {
 		for p := range node.Priorities {
 			e(float64(s.loop.Handled[k][p]), k.String(), node.Priority(p).String())
 		}
@@ -70,7 +72,7 @@ func inputs(s *snapshot, e emit) {
 
 // table lists every metric that a scrape reads, except the histogram of steps in metrics.go.
 func table() []row {
-	return append(append(loopRows(), transportRows()...), storeRows()...)
+	return slices.Concat(loopRows(), transportRows(), storeRows(), outputRows())
 }
 
 func loopRows() []row {

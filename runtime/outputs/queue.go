@@ -120,15 +120,20 @@ func (q *queue) age(now time.Time, l Limits) (wait time.Duration, full bool) {
 
 // take returns the next batch's rows, at least one.
 func (q *queue) take(l Limits) (rows []Row) {
-	n, bytes := 0, 0
-	for n < len(q.rows) && n < l.Rows {
-		size := q.rows[n].Size()
+	n, bytes := fit(q.rows, l)
+	rows, q.rows, q.bytes = slices.Clone(q.rows[:n]), q.rows[n:], q.bytes-bytes
+	q.since = time.Now()
+	return rows
+}
+
+// fit is how many of some rows make a batch, at least one, and their size.
+func fit(rows []Row, l Limits) (n, bytes int) {
+	for n < len(rows) && n < l.Rows {
+		size := rows[n].Size()
 		if n > 0 && bytes+size > l.Bytes {
 			break
 		}
 		n, bytes = n+1, bytes+size
 	}
-	rows, q.rows, q.bytes = slices.Clone(q.rows[:n]), q.rows[n:], q.bytes-bytes
-	q.since = time.Now()
-	return rows
+	return n, bytes
 }

@@ -4,21 +4,22 @@ import "cmp"
 
 // Report says what a sink has of the rows that it was offered. Rows = Delivered + Rejected + Lost + Merged + Behind.
 type Report struct {
-	Name         string // of the sink
-	Kind         string
-	Rows         uint64 // offered
-	Delivered    uint64
-	Behind       uint64 // not delivered yet; at the end of the command they never are
-	Rejected     uint64 // the place will never take them
-	Lost         uint64 // no room, or the sink has failed
-	LostRequests uint64 // of the whole job's lost windows, those of measured steps
-	Merged       uint64 // windows that became part of a wider one, as the queue was full
-	PerhapsTwice uint64 // sent again after a try without an answer, to a place that adds up
-	Tries        uint64 // that failed
-	Why          string // the last failure
-	Failed       string // why the sink was given up; empty: it was not
-	RejectedWhy  string // the first reason
-	Letters      string // why rejected rows are not in a file
+	Name             string // of the sink
+	Kind             string
+	Rows             uint64 // offered
+	Delivered        uint64
+	Behind           uint64 // not delivered yet; at the end of the command they never are
+	Rejected         uint64 // the place will never take them
+	RejectedRequests uint64
+	Lost             uint64 // no room, or the sink has failed
+	LostRequests     uint64 // of the whole job's lost windows, those of measured steps
+	Merged           uint64 // windows that became part of a wider one, as the queue was full
+	PerhapsTwice     uint64 // sent again after a try without an answer, to a place that adds up
+	Tries            uint64 // that failed
+	Why              string // the last failure
+	Failed           string // why the sink was given up; empty: it was not
+	RejectedWhy      string // the first reason
+	Letters          string // why rejected rows are not in a file
 }
 
 // Whole says that the place has each row.
@@ -26,9 +27,28 @@ func (r *Report) Whole() bool { return r.Behind == 0 && r.Rejected == 0 && r.Los
 
 func (r *Report) lose(row *Row) {
 	r.Lost++
-	if row.Kind == RowWindow && row.Datacenter == "" && row.StepKind.Measured() {
-		r.LostRequests += row.Figures.Begun
+	r.LostRequests += requests(row)
+}
+
+func (r *Report) reject(row *Row, why string) {
+	r.Rejected++
+	r.RejectedRequests += requests(row)
+	r.RejectedWhy = cmp.Or(r.RejectedWhy, why)
+}
+
+// requests are those of a row that no other row of its window counts.
+func requests(row *Row) uint64 {
+	if row.Kind == RowWindow && row.Datacenter == "" && row.StepKind.Measured() && row.Figures != nil {
+		return row.Figures.Begun
 	}
+	return 0
+}
+
+// add counts another report's rows, too.
+func (r *Report) add(o *Report) {
+	r.Rows, r.Delivered, r.PerhapsTwice, r.Tries = r.Rows+o.Rows, r.Delivered+o.Delivered, r.PerhapsTwice+o.PerhapsTwice, r.Tries+o.Tries
+	r.Rejected, r.RejectedRequests, r.Lost, r.LostRequests = r.Rejected+o.Rejected, r.RejectedRequests+o.RejectedRequests, r.Lost+o.Lost, r.LostRequests+o.LostRequests
+	r.Why, r.RejectedWhy = cmp.Or(o.Why, r.Why), cmp.Or(r.RejectedWhy, o.RejectedWhy)
 }
 
 // Because is why a place lacks rows; empty: no try failed.

@@ -28,13 +28,14 @@ func (r *retry) delivered() {
 	r.budget = min(r.budget+budgetEach, budgetFirst)
 }
 
-// failed returns how long to wait, and whether the place is given up.
-func (r *retry) failed(out Outcome, now time.Time) (wait time.Duration, over bool) {
+// failed returns how long to wait, and whether the place is given up: its credentials have been rejected for Pace.Denied,
+// and not only before since.
+func (r *retry) failed(out Outcome, now, since time.Time) (wait time.Duration, over bool) {
 	if out.Verdict != VerdictDenied {
 		r.denied = time.Time{}
 	} else if r.denied.IsZero() {
 		r.denied = now
-	} else if now.Sub(r.denied) >= r.pace.Denied {
+	} else if now.Sub(r.denied) >= r.pace.Denied && now.Sub(since) >= r.pace.Denied {
 		return 0, true
 	}
 	r.fails++

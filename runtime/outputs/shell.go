@@ -29,7 +29,7 @@ func DefaultPace() Pace {
 	return Pace{Min: 500 * time.Millisecond, Max: 30 * time.Second, Denied: 5 * time.Minute, Last: 2 * time.Second, Grace: time.Second}
 }
 
-// Shell delivers rows to one sink, beside everything else.
+// Shell delivers rows to one sink, beside everything else: those that Offer queues, or parcels (Carry).
 type Shell struct {
 	limits Limits
 	exact  Delivery
@@ -38,6 +38,7 @@ type Shell struct {
 	dead   *letters
 	tags   []message.Tag // of each row, beside its own
 	work   sync.WaitGroup
+	begin  sync.Once     // of the loops
 	news   chan struct{} // there are rows, or the job has ended
 	stop   context.CancelFunc
 	tries  context.Context
@@ -61,18 +62,20 @@ func NewShell(name string, s *Settings, sink Sink, pace Pace) *Shell {
 		report: Report{Name: name, Kind: s.Kind.Name},
 		dead:   &letters{file: s.Text("dead_letters")}, tags: s.Tags,
 	}
-	for range limits.Parallel {
-		h.work.Go(h.loop)
-	}
 	return h
 }
 
 // Offer takes rows. It never waits: what does not fit becomes wider rows, or is lost.
 func (h *Shell) Offer(rows []Row) {
+	h.begin.Do(func() {
+		for range h.limits.Parallel {
+			h.work.Go(h.loop)
+		}
+	})
 	h.mu.Lock()
 	for i := range rows {
 		h.report.Rows++
-		rows[i].tag(h.tags)
+		tag(&rows[i], h.tags)
 		if h.report.Failed != "" {
 			h.report.lose(&rows[i])
 			continue
@@ -84,7 +87,7 @@ func (h *Shell) Offer(rows []Row) {
 }
 
 // tag adds a sink's tags to those of the row, which win.
-func (r *Row) tag(all []message.Tag) {
+func tag(r *Row, all []message.Tag) {
 	own := r.Tags
 	for _, t := range all {
 		if !slices.ContainsFunc(own, func(o message.Tag) bool { return o.Name == t.Name }) {
@@ -175,7 +178,7 @@ func (h *Shell) loop() {
 		if !ok {
 			return
 		}
-		h.deliver(b)
+		h.deliver(b, &course{ctx: h.tries, report: &h.report, ending: h.ending})
 	}
 }
 
@@ -205,156 +208,168 @@ func (h *Shell) gather() (Batch, bool) {
 	}
 }
 
+// course is what a batch is delivered for.
+type course struct {
+	ctx    context.Context  // its end ends the tries
+	report *Report          // where the rows count; of Shell.mu
+	ending <-chan struct{}  // closed: no rows follow; nil: more may
+	since  time.Time        // rejected credentials are waited for from then on; zero: from the first rejection
+	news   func(why string) // hears of each try that failed; nil: nothing does
+}
+
 // deliver tries a batch until it has an end.
-func (h *Shell) deliver(b Batch) {
+func (h *Shell) deliver(b Batch, c *course) {
 	unclear := false
 	for b.Try = 1; ; b.Try++ {
-		if h.tries.Err() != nil || h.failed() {
-			h.leave(b.Rows)
+		if c.ctx.Err() != nil || h.failed(c) {
+			h.leave(b.Rows, c)
 			return
 		}
 		if unclear && h.exact == AtLeastOnce {
-			h.twice(b.Rows)
+			h.twice(b.Rows, c)
 			unclear = false
 		}
-		ctx, cancel := context.WithTimeout(h.tries, h.limits.Timeout)
+		ctx, cancel := context.WithTimeout(c.ctx, h.limits.Timeout)
 		out := h.sink.Deliver(ctx, b)
 		cancel()
 		switch out.Verdict {
 		case VerdictDelivered:
-			h.done(b.Rows, nil, out)
+			h.done(b.Rows, c, out)
 			return
 		case VerdictRejected:
-			h.done(b.Rows, out.Rows, out)
+			h.done(b.Rows, c, out)
 			return
 		case VerdictSmaller:
 			if len(b.Rows) > 1 {
-				h.halve(b)
+				h.halve(b, c)
 				return
 			}
-			h.done(b.Rows, nil, Rejected(nil, "one row is too large for it: "+out.Why))
+			h.done(b.Rows, c, Rejected(nil, "one row is too large for it: "+out.Why))
 			return
 		case VerdictUnclear:
 			unclear = true
 		case VerdictAgain, VerdictDenied, VerdictNone:
 		}
 		if h.exact == AtMostOnce {
-			h.lost(b.Rows, out.Why)
+			h.lost(b.Rows, c, out.Why)
 			return
 		}
-		if !h.pause(out) {
-			h.leave(b.Rows)
+		if !h.pause(out, c) {
+			h.leave(b.Rows, c)
 			return
 		}
 	}
 }
 
 // halve delivers a batch in two parts, which have numbers of their own.
-func (h *Shell) halve(b Batch) {
+func (h *Shell) halve(b Batch, c *course) {
 	for _, rows := range [][]Row{b.Rows[:len(b.Rows)/2], b.Rows[len(b.Rows)/2:]} {
 		h.mu.Lock()
 		h.next++
 		part := Batch{Number: h.next, Rows: rows}
 		h.mu.Unlock()
-		h.deliver(part)
+		h.deliver(part, c)
 	}
 }
 
 // pause waits before the next try. It returns false if there is none.
-func (h *Shell) pause(out Outcome) bool {
+func (h *Shell) pause(out Outcome, c *course) bool {
 	h.mu.Lock()
-	h.report.Why = out.Why
-	h.report.Tries++
-	wait, over := h.retry.failed(out, time.Now())
+	c.report.Why = out.Why
+	c.report.Tries++
+	wait, over := h.retry.failed(out, time.Now(), c.since)
 	if over {
-		h.report.Failed = out.Why
+		c.report.Failed = out.Why
 	}
 	ended := h.closed
 	h.mu.Unlock()
 	if over {
 		return false
 	}
+	if c.news != nil {
+		c.news(out.Why)
+	}
 	if ended {
 		wait = max(min(wait, h.pace.Last), out.After)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	ending := h.ending
+	ending := c.ending
 	if ended || out.After > 0 {
 		ending = nil
 	}
 	select {
 	case <-timer.C:
 	case <-ending: // the last rows are worth a try at once
-	case <-h.tries.Done():
+	case <-c.ctx.Done():
 		return false
 	}
 	return true
 }
 
-func (h *Shell) failed() bool {
+func (h *Shell) failed(c *course) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.report.Failed != ""
+	return c.report.Failed != ""
 }
 
 // done counts a batch that the place has, but for rejected rows.
-func (h *Shell) done(rows []Row, rejected []int, out Outcome) {
+func (h *Shell) done(rows []Row, c *course, out Outcome) {
 	bad := map[int]bool{}
 	if out.Verdict == VerdictRejected && out.Rows == nil {
 		for i := range rows {
 			bad[i] = true
 		}
 	}
-	for _, i := range rejected {
+	for _, i := range out.Rows {
 		bad[i] = i >= 0 && i < len(rows)
 	}
-	h.dead.add(h.settle(rows, bad, out.Why), out.Why)
+	h.dead.add(h.settle(rows, c, bad, out.Why), out.Why)
 }
 
 // settle counts a batch by its rejected rows, and returns those.
-func (h *Shell) settle(rows []Row, bad map[int]bool, why string) (rejected []*Row) {
+func (h *Shell) settle(rows []Row, c *course, bad map[int]bool, why string) (rejected []*Row) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.retry.delivered()
 	for i := range rows {
 		if !bad[i] {
-			h.report.Delivered++
+			c.report.Delivered++
 			continue
 		}
-		h.report.Rejected++
-		if h.report.RejectedWhy == "" {
-			h.report.RejectedWhy = why
-		}
+		c.report.reject(&rows[i], why)
 		rejected = append(rejected, &rows[i])
 	}
 	return rejected
 }
 
-func (h *Shell) twice(rows []Row) {
+func (h *Shell) twice(rows []Row, c *course) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.report.PerhapsTwice += uint64(len(rows))
+	c.report.PerhapsTwice += uint64(len(rows))
 }
 
-func (h *Shell) lost(rows []Row, why string) {
+func (h *Shell) lost(rows []Row, c *course, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.report.Why = why
+	c.report.Why = why
 	for i := range rows {
-		h.report.lose(&rows[i])
+		c.report.lose(&rows[i])
 	}
 }
 
 // leave counts rows that are not tried again: lost if the sink has failed, else behind.
-func (h *Shell) leave(rows []Row) {
+func (h *Shell) leave(rows []Row, c *course) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.report.Failed == "" {
+	if c.report.Failed == "" {
 		return
 	}
 	for i := range rows {
-		h.report.lose(&rows[i])
+		c.report.lose(&rows[i])
+	}
+	if c.report != &h.report {
+		return
 	}
 	for _, r := range h.queue.take(Limits{Rows: h.queue.len(), Bytes: QueueMax}) {
 		h.report.lose(&r)

@@ -122,10 +122,10 @@ func TestOutcomes(t *testing.T) {
 		{"unclear, exact", outputs.Exact, []outputs.Outcome{unclear, unclear}, outputs.Report{Delivered: 8, Tries: 2, Why: "no answer"}, 3},
 		{"unclear, at least once", outputs.AtLeastOnce, []outputs.Outcome{unclear, outputs.Again(0, "busy"), unclear}, outputs.Report{Delivered: 8, Tries: 3, PerhapsTwice: 16, Why: "no answer"}, 4},
 		{"a failure, at most once", outputs.AtMostOnce, []outputs.Outcome{outputs.Again(0, "no buffer")}, outputs.Report{Lost: 8, LostRequests: 80, Why: "no buffer"}, 1},
-		{"some rejected", outputs.Exact, []outputs.Outcome{outputs.Rejected([]int{1, 7, 99}, "bad")}, outputs.Report{Delivered: 6, Rejected: 2, RejectedWhy: "bad"}, 1},
-		{"all rejected", outputs.Exact, []outputs.Outcome{outputs.Rejected(nil, "bad")}, outputs.Report{Rejected: 8, RejectedWhy: "bad"}, 1},
+		{"some rejected", outputs.Exact, []outputs.Outcome{outputs.Rejected([]int{1, 7, 99}, "bad")}, outputs.Report{Delivered: 6, Rejected: 2, RejectedRequests: 20, RejectedWhy: "bad"}, 1},
+		{"all rejected", outputs.Exact, []outputs.Outcome{outputs.Rejected(nil, "bad")}, outputs.Report{Rejected: 8, RejectedRequests: 80, RejectedWhy: "bad"}, 1},
 		{"too large", outputs.Exact, []outputs.Outcome{outputs.Smaller("8 rows")}, outputs.Report{Delivered: 8}, 3},
-		{"one row too large", outputs.Exact, []outputs.Outcome{outputs.Smaller("8"), outputs.Smaller("4"), outputs.Smaller("2"), outputs.Smaller("1 MiB")}, outputs.Report{Delivered: 7, Rejected: 1, RejectedWhy: "one row is too large for it: 1 MiB"}, 7},
+		{"one row too large", outputs.Exact, []outputs.Outcome{outputs.Smaller("8"), outputs.Smaller("4"), outputs.Smaller("2"), outputs.Smaller("1 MiB")}, outputs.Report{Delivered: 7, Rejected: 1, RejectedRequests: 10, RejectedWhy: "one row is too large for it: 1 MiB"}, 7},
 		{"credentials that rotate", outputs.Exact, []outputs.Outcome{outputs.Denied("401"), outputs.Denied("401")}, outputs.Report{Delivered: 8, Tries: 2, Why: "401"}, 3},
 	} {
 		t.Run(c.what, func(t *testing.T) {
