@@ -34,7 +34,7 @@ func newSubmitCommand() *cobra.Command {
 		Args: command.Exactly("FILE"),
 		RunE: command.Runs(func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"ui", "out", "out-wait", "live", "history"} {
-				if cmd.Flags().Changed(name) && !wait {
+				if cmd.Flags().Changed(name) && !wait && (name != "out" || out.Others()) {
 					if name == "history" {
 						return command.Usage("--history goes with --wait, which knows how the job ended: add it, or write calls and answers to a file with --journal")
 					}
@@ -54,6 +54,7 @@ func newSubmitCommand() *cobra.Command {
 			}
 			defer follower.Close()
 			follower.File, follower.Run = args[0], follow.Origin(&program, plan)
+			job.sinks, _ = out.Sinks() // New has checked them
 			gate.Near = len(program.Secrets) > 0
 			gate.Note = follower.Note
 			s, err := session.Dial(&gate, follower.Logger)
@@ -79,7 +80,7 @@ func newSubmitCommand() *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	out.AddKeeping(flags) // before --history of the gates' flags
+	out.AddNaming(flags) // before --history of the gates' flags
 	gate.AddBoth(cmd)
 	load.Add(flags)
 	load.AddSecrets(flags)
@@ -98,6 +99,7 @@ type submission struct {
 	deadline    time.Duration
 	least       uint32
 	after       time.Duration
+	sinks       []string // of the cluster
 }
 
 func (f *submission) add(flags *pflag.FlagSet) {
@@ -130,5 +132,6 @@ func (f *submission) message(program *message.Program, plan *message.Plan) *mess
 	return &message.JobSubmit{
 		Key: cmp.Or(f.key, rand.Text()), Name: program.Main, Program: *program, Plan: *plan,
 		Datacenters: f.datacenters, Rank: rankOf(f.importance), Deadline: f.deadline, Count: f.count, Preferred: f.prefer, BestEffort: f.bestEffort(),
+		Outputs: message.SinkNames{List: f.sinks}, Sent: uint64(time.Now().UnixMilli()),
 	}
 }

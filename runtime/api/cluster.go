@@ -18,6 +18,20 @@ type AlertList struct {
 	Alerts []string `json:"alerts"` // name, reason and remedy in one line
 }
 
+// OutputList is what /v1/outputs answers.
+type OutputList struct {
+	Gate    string        `json:"gate"` // whose configuration it is
+	Outputs []view.Output `json:"outputs"`
+}
+
+func (c *call) outputs() error {
+	list := OutputList{c.server.config.Gate, view.OutputsOf(nil)}
+	if ask := c.server.config.Outputs; ask != nil {
+		list.Outputs = view.OutputsOf(ask())
+	}
+	return c.answer(http.StatusOK, list)
+}
+
 func (c *call) cluster() error {
 	s := c.server
 	group, err := shared(c.r.Context(), s, &s.lists.cluster, &message.ClusterQuery{})

@@ -91,10 +91,11 @@ func (c *call) result() error {
 	if err != nil {
 		return err
 	}
-	built, err := report.Build(r, time.Time{}) // gates have no common clock
+	built, err := report.Build(&r.Result, time.Time{}) // gates have no common clock
 	if err != nil {
 		return err
 	}
+	built.Sinks = report.SinksOf(r.Sinks.List)
 	b, kind := []byte(nil), "application/json"
 	if format == "html" {
 		kind = "text/html; charset=utf-8"
@@ -112,7 +113,7 @@ func (c *call) result() error {
 }
 
 // ended waits for the result of a job, unless the job still runs.
-func (c *call) ended(id message.JobID) (*message.Result, error) {
+func (c *call) ended(id message.JobID) (*message.JobResult, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), askMax)
 	defer cancel()
 	watch, err := c.server.config.Client.Command(ctx, &message.JobWatch{Job: id})
@@ -127,7 +128,7 @@ func (c *call) ended(id message.JobID) (*message.Result, error) {
 				return nil, fault(http.StatusConflict, "running", "job %v is %v and has no result yet: GET /v1/jobs/%v/events tells when it ends", id, m.State, id)
 			}
 		case *message.JobResult:
-			return &m.Result, nil
+			return m, nil
 		case *message.Refused:
 			return nil, c.server.refused(m)
 		}

@@ -151,6 +151,11 @@ func clusterRoutes() []route {
 			Answers: answered(AlertList{}, "The alerts."),
 		},
 		{
+			Method: http.MethodGet, Path: "/v1/outputs", Right: node.RightView, do: (*call).outputs,
+			Summary: "The sinks of this gate's configuration, which jobs name, and how far they are.",
+			Answers: answered(OutputList{}, "The sinks, without addresses."),
+		},
+		{
 			Method: http.MethodGet, Path: "/v1/whoami", Right: node.RightView, do: (*call).whoami,
 			Summary: "Whose token it is, what it may do, and which job a key of it names.",
 			Headers: []param{{Name: KeyHeader, What: "of a job: the answer has the job that it names for this caller"}},

@@ -21,6 +21,7 @@ import (
 	"hyperscale/runtime/api/tokens"
 	"hyperscale/runtime/loop"
 	"hyperscale/runtime/metrics"
+	"hyperscale/runtime/outputs/carrier"
 	"hyperscale/runtime/transport"
 )
 
@@ -52,7 +53,9 @@ type Config struct {
 
 	Client   Client
 	Compiler *compile.Compiler
-	Clear    bool // frames cross the network in clear: no secret of a program may
+	Gate     string                 // the name of this gate
+	Outputs  func() []carrier.Stats // its sinks; nil: it has none
+	Clear    bool                   // frames cross the network in clear: no secret of a program may
 	Logger   *slog.Logger
 	Metrics  prometheus.Registerer // has its figures; nil: none has
 }

@@ -58,6 +58,7 @@ type Submission struct {
 	Deadline    string            `json:"deadline,omitempty"`   // a duration: give the job up if it has not begun by then
 	BestEffort  uint32            `json:"best_effort,omitempty"`
 	After       string            `json:"best_effort_after,omitempty"` // a duration
+	Outputs     []string          `json:"outputs,omitempty"`           // names of the gates' sinks that get its rows; none given: the default ones; "none": none
 }
 
 // Submitted is what POST /v1/jobs answers.
@@ -295,7 +296,7 @@ func request(in *Submission, key string) (*message.JobSubmit, error) {
 	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
 		p.Params = append(p.Params, message.Param{Name: name, Value: in.Params[name]})
 	}
-	job := &message.JobSubmit{Key: key, Name: cmp.Or(in.Name, in.Main), Datacenters: in.Datacenters, Count: in.Count, Preferred: in.Prefer, BestEffort: message.BestEffort{Least: in.BestEffort}}
+	job := &message.JobSubmit{Key: key, Name: cmp.Or(in.Name, in.Main), Datacenters: in.Datacenters, Count: in.Count, Preferred: in.Prefer, BestEffort: message.BestEffort{Least: in.BestEffort}, Outputs: message.SinkNames{List: in.Outputs}, Sent: uint64(time.Now().UnixMilli())}
 	var faults []error
 	faults = append(faults, spanOf("duration", in.Duration, &p.Duration), spanOf("deadline", in.Deadline, &job.Deadline), spanOf("best_effort_after", in.After, &job.BestEffort.After))
 	if in.BestEffort > 0 && in.After == "" {

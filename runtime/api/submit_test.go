@@ -53,7 +53,7 @@ func TestSubmit(t *testing.T) {
 	})
 	in := Submission{
 		Files: map[string]string{"w.star": program}, Params: map[string]string{"target": "http://127.0.0.1:2"}, Secrets: map[string]string{"key": "MARKED-SECRET"},
-		VUs: 3, Duration: "5s", Datacenters: []string{"east"}, Importance: "high", Deadline: "10m", BestEffort: 1,
+		VUs: 3, Duration: "5s", Datacenters: []string{"east"}, Importance: "high", Deadline: "10m", BestEffort: 1, Outputs: []string{"warehouse"},
 	}
 	send := func(right node.Right, key string) Submitted {
 		r := s.call(right, http.MethodPost, "/v1/jobs", body(t, in), "Content-Type", "application/json", KeyHeader, key)
@@ -68,6 +68,11 @@ func TestSubmit(t *testing.T) {
 	require.Equal(t, first.Job, JobOf("a-"+node.RightSubmit.String(), "k"), "a caller knows the job of its key")
 	require.NotEqual(t, first.Job, other.Job, "a key is one caller's")
 	require.Equal(t, []bool{false, true}, []bool{first.Duplicate, again.Duplicate})
+	for _, j := range got {
+		require.WithinDuration(t, time.Now(), time.UnixMilli(int64(j.Sent)), time.Minute, "rows count their time from it")
+		require.Equal(t, []string{"warehouse"}, j.Outputs.List)
+		j.Sent = 0 // gates leave it out, too, where they compare submissions
+	}
 	require.Equal(t, got[0].Digest(), got[1].Digest())
 	j := got[0]
 	require.NotZero(t, j.Program.Seed)

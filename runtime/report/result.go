@@ -31,6 +31,7 @@ type Result struct {
 	Missing     []string              `json:"missing,omitempty"`  // datacenters that best effort left out: their figures count nowhere, so the others are a part of the load
 	Restored    string                `json:"restored,omitempty"` // from which backup the gates knew the job, which had not ended then: what it did since is in no figure
 	Outputs     []Output              `json:"outputs,omitempty"`  // the outputs that took rows, as far as they were at the end of the run
+	Sinks       []Sink                `json:"sinks,omitempty"`    // of the gates' configuration: how far each was when the result was fetched; the gates go on
 	Run         *Run                  `json:"run,omitempty"`      // the program, its arguments and the machine; unknown for a job that was only watched
 }
 
@@ -82,6 +83,22 @@ type Output struct {
 	PerhapsTwice uint64 `json:"perhaps_twice"`    // rows sent again after a try without an answer, to a place that adds up
 	Failed       string `json:"failed,omitempty"` // why the output was given up
 	Error        string `json:"error,omitempty"`  // the last failure, of an output that lacks rows
+}
+
+// Sink is how far a sink of the gates' configuration is, which gets a job's rows from the gate that owns the job.
+type Sink struct {
+	Name             string `json:"name"`              // in the configuration
+	Delivered        uint64 `json:"delivered"`         // rows that it has
+	Behind           uint64 `json:"behind"`            // windows that have passed, and that it does not have yet
+	BehindNS         int64  `json:"behind_ns"`         // for how long the oldest of those has been over
+	Rejected         uint64 `json:"rejected"`          // rows that it never takes
+	RejectedRequests uint64 `json:"rejected_requests"` // requests in rejected windows of the whole job
+	Lost             uint64 `json:"lost"`              // rows that never get there: the gates gave up
+	LostRequests     uint64 `json:"lost_requests"`     // requests in lost windows of the whole job
+	PerhapsTwice     uint64 `json:"perhaps_twice"`     // rows that it perhaps has twice, of a sink that adds up
+	Done             bool   `json:"done"`              // the job has ended, and nothing follows
+	Failed           string `json:"failed,omitempty"`  // why the gates gave it up
+	Error            string `json:"error,omitempty"`   // the last failure of a try
 }
 
 // Text is what the place has of the rows, in a line.

@@ -169,7 +169,27 @@ func (m *Model) waitersLine() string {
 	if seldom := m.seldom(); seldom != "" {
 		all = append(all, seldom)
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(append(all, m.lateSinks()...), "; ")
+}
+
+// lateAfter is how long a window may be over before the screen says that a sink does not have it.
+const lateAfter = 30 * time.Second
+
+// lateSinks are sinks of the cluster that are behind, or lack rows for good.
+func (m *Model) lateSinks() (all []string) {
+	for i := range m.sinks {
+		s := &m.sinks[i]
+		name := "sink " + units.Clean(s.Name)
+		switch lacks := s.Lost + s.Rejected; {
+		case s.Failed != "":
+			all = append(all, name+" is given up")
+		case lacks > 0:
+			all = append(all, fmt.Sprintf("%s lacks %s", name, units.Counted(lacks, "row")))
+		case s.Since >= lateAfter:
+			all = append(all, fmt.Sprintf("%s is %s behind", name, units.Duration(s.Since)))
+		}
+	}
+	return all
 }
 
 // seldom says that figures are older than people expect: a datacenter has many workers, or its manager

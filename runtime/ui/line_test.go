@@ -78,3 +78,26 @@ func TestEndOfAWorkflow(t *testing.T) {
 		}
 	}
 }
+
+// TestSinksThatLackRowsAreNamed: the screen and the log say which sink is behind, and which has lost rows.
+func TestSinksThatLackRowsAreNamed(t *testing.T) {
+	for _, tc := range []struct {
+		sink message.SinkReport
+		want string
+	}{
+		{message.SinkReport{Behind: 3, Since: 29 * time.Second, Twice: 7, Why: "busy"}, ""},
+		{message.SinkReport{Behind: 3, Since: 30 * time.Second}, "sink warehouse is 30.0s behind"},
+		{message.SinkReport{Since: time.Minute, Lost: 2, Rejected: 3}, "sink warehouse lacks 5 rows"},
+		{message.SinkReport{Since: time.Minute, Lost: 2, Failed: "password rejected"}, "sink warehouse is given up"},
+	} {
+		tc.sink.Name = "warehouse"
+		m := NewModel("test", &message.Plan{})
+		m.Apply(&message.JobStatus{State: message.JobRunning, Sequence: 1, Sinks: message.SinkReports{List: []message.SinkReport{{Name: "lake"}, tc.sink}}})
+		if got := m.waitersLine(); got != tc.want {
+			t.Errorf("%+v: %q, want %q", tc.sink, got, tc.want)
+		}
+		if got := strings.Join(strings.Fields(Screen(m, Style{Width: 80}, View{}, 24)), " "); !strings.Contains(got, tc.want) {
+			t.Errorf("a screen does not tell %q:\n%s", tc.want, got)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type Model struct {
 	Points   []Point       // of the whole job, one a sample, oldest first
 	flows    []*flow
 	places   []*place
+	sinks    []message.SinkReport // of the cluster
 	watched  bool // without its plan
 	sequence uint64
 }
@@ -78,6 +79,7 @@ func (m *Model) Apply(s *message.JobStatus) bool {
 	}
 	m.sequence = s.Sequence
 	m.State, m.Reason, m.Position, m.Elapsed = s.State, s.Reason, s.Position, s.Elapsed
+	m.sinks = s.Sinks.List
 	if m.Name == "" {
 		m.Name = s.Name
 	}

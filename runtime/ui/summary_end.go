@@ -126,10 +126,21 @@ const startsLeast = 1000
 
 // outputs says what places have of the run's rows.
 func (d *summary) outputs() {
-	if len(d.result.Outputs) == 0 {
+	if len(d.result.Outputs)+len(d.result.Sinks) == 0 {
 		return
 	}
 	d.section("outputs")
+	for i := range d.result.Sinks {
+		s := &d.result.Sinks[i]
+		colour := ""
+		switch {
+		case !s.Whole():
+			colour = bad
+		case !s.Done:
+			colour = warn
+		}
+		d.wrap("  ", units.Clean(s.Text()), colour)
+	}
 	for i := range d.result.Outputs {
 		o := &d.result.Outputs[i]
 		colour := ""

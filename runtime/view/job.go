@@ -2,6 +2,7 @@ package view
 
 import (
 	"hyperscale/core/message"
+	"hyperscale/runtime/report"
 )
 
 // Job is what `status JOB --json` prints. Fields may be added, never renamed.
@@ -17,6 +18,8 @@ type Job struct {
 	Holder      string     `json:"holder,omitempty"`    // address of the gate that owns it; empty: none, or not known to the gate that answered
 	Fence       string     `json:"fence,omitempty"`     // epoch/ordinal of the holder's token
 	LeftNS      int64      `json:"left_ns,omitempty"`   // until its lease ends unless renewed
+
+	Sinks []report.Sink `json:"sinks,omitempty"` // that get its rows from its gate
 }
 
 // Hold adds who owns the job, as far as the gate that answered knows.
@@ -88,7 +91,7 @@ type Workflow struct {
 func JobOf(s *message.JobStatus) Job {
 	out := Job{
 		Job: s.Job.String(), Name: s.Name, State: s.State.String(), Position: s.Position, Reason: s.Reason, Takeovers: s.Takeovers,
-		ElapsedNS: int64(s.Elapsed), Datacenters: []Progress{},
+		ElapsedNS: int64(s.Elapsed), Datacenters: []Progress{}, Sinks: report.SinksOf(s.Sinks.List),
 	}
 	for _, d := range s.Datacenters {
 		part := Progress{Name: d.Name, State: d.State.String(), Error: d.Error, EveryNS: int64(d.Every), Workflows: []Workflow{}, Workers: workersOf(d.Workers)}

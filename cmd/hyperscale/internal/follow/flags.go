@@ -49,6 +49,12 @@ func (f *Flags) AddDelivering(flags *pflag.FlagSet) {
 	f.AddConfig(flags)
 }
 
+// AddNaming gives a command whose jobs name sinks of the cluster, and that keeps the ends of its runs, all flags.
+func (f *Flags) AddNaming(flags *pflag.FlagSet) {
+	f.AddKeeping(flags)
+	f.use = sinksNamed
+}
+
 // HistoryOff keeps nothing.
 const HistoryOff = "off"
 

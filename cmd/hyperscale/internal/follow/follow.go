@@ -30,6 +30,7 @@ type Follower struct {
 	outputs []Written
 	sinks   []*sink
 	rows    feed.Deliveries // of the sinks
+	cluster []report.Sink   // of the gates that deliver the job, as they told last
 	kind    ui.Kind
 	held    *console.Held
 	Logger  *slog.Logger
@@ -194,6 +195,7 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 			case *message.WorkflowEnded:
 				progress.Note(ui.EndLine(m))
 			case *message.JobResult:
+				f.awaitCluster(ctx, s, job, m.Sinks.List)
 				return f.ended(s, &m.Result), nil
 			case *message.Refused:
 				return nil, session.Refusal(m)
@@ -314,9 +316,9 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 	if err != nil {
 		return fmt.Errorf("read the result: %w", err)
 	}
-	built.Run = f.kept()
+	built.Run, built.Sinks = f.kept(), f.cluster
 	var faults []error // a full disk must not take the summary too
-	faults = append(faults, f.finishSinks(r, built)...)
+	faults = append(faults, lacking(built.Sinks), errors.Join(f.finishSinks(r, built)...))
 	for i := range f.outputs {
 		faults = append(faults, f.outputs[i].Write(built))
 	}

@@ -1,17 +1,23 @@
 package follow
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/cmd/hyperscale/internal/session"
+	"hyperscale/core/message"
 	"hyperscale/runtime/config"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/kinds"
 	"hyperscale/runtime/outputs/named"
+	"hyperscale/runtime/report"
 )
 
 // sinkKind is that of `--out sink=NAME`, which names a sink of a configuration.
@@ -41,9 +47,6 @@ func (f *Flags) AddConfig(flags *pflag.FlagSet) {
 	f.use = sinksOpened
 	flags.StringVar(&f.config, "config", "", "YAML `FILE` whose section outputs configures sinks, as a gate's: --out sink=NAME")
 }
-
-// NameSinks says that the command's jobs name sinks of the cluster.
-func (f *Flags) NameSinks() { f.use = sinksNamed }
 
 // Sinks are the names of --out sink=NAME, each once.
 func (f *Flags) Sinks() (names []string, err error) {
@@ -133,6 +136,46 @@ func (f *Flags) configured() ([]named.Sink, error) {
 	}
 	chosen, err := named.Choose(all, names)
 	return chosen, command.AsUsage(err)
+}
+
+// sinksEvery is how often a command asks how far the sinks of a job are that has ended.
+const sinksEvery = 500 * time.Millisecond
+
+// awaitCluster waits until the sinks to which gates deliver a job that has ended have its rows, for --out-wait at most. An
+// interrupt ends the wait. The gates go on then.
+func (f *Follower) awaitCluster(ctx context.Context, s *session.Session, job message.JobID, told []message.SinkReport) {
+	f.cluster = report.SinksOf(told)
+	ctx, end := context.WithTimeout(ctx, f.out.wait)
+	defer end()
+	for !delivered(f.cluster) {
+		select {
+		case <-time.After(sinksEvery):
+		case <-f.Signals.Asked:
+			return
+		case <-ctx.Done():
+			return
+		}
+		answer, err := s.Ask(ctx, &message.JobQuery{Job: job})
+		if status, ok := answer.(*message.JobStatus); err == nil && ok {
+			f.cluster = report.SinksOf(status.Sinks.List)
+		}
+	}
+}
+
+// delivered says that nothing follows to any sink.
+func delivered(all []report.Sink) bool {
+	return !slices.ContainsFunc(all, func(s report.Sink) bool { return !s.Done })
+}
+
+// lacking reports sinks that will never have all rows.
+func lacking(all []report.Sink) error {
+	var faults []error
+	for i := range all {
+		if !all[i].Whole() {
+			faults = append(faults, fmt.Errorf("%s", all[i].Text()))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // check finds out before the run whether the place takes rows.

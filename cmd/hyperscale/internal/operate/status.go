@@ -10,6 +10,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/cmd/hyperscale/internal/session"
 	"hyperscale/core/message"
+	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/units"
 	"hyperscale/runtime/view"
@@ -90,6 +91,11 @@ func jobStatus(ctx context.Context, s *session.Session, w io.Writer, id string, 
 	_, err = fmt.Fprintf(w, "%s  %s\n%s\n", job, units.Clean(status.Name), ui.Line(model))
 	if err == nil && status.Takeovers > 0 {
 		_, err = fmt.Fprintf(w, "gates took it over %s\n", units.Counted(status.Takeovers, "time"))
+	}
+	for _, sink := range report.SinksOf(status.Sinks.List) {
+		if err == nil {
+			_, err = fmt.Fprintln(w, units.Clean(sink.Text()))
+		}
 	}
 	return err
 }
