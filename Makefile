@@ -145,9 +145,14 @@ mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, 
 	HYPERSCALE_TERMINAL=$$(tty <&2 || true) HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
 		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep --line-buffered -vE '^ *(=== |--- PASS)'
 
-chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR, FLOOD, FORMER, REPLACE)
+chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR, FLOOD, FORMER, REPLACE); OUTPUTS=1: kill 50 gates that deliver rows
+ifdef OUTPUTS
+	@$(call must_have,GatesDeliverWhateverDies,./cmd/hyperscale)
+	HYPERSCALE_KILLS=$${HYPERSCALE_KILLS:-50} go test ./cmd/hyperscale -run GatesDeliverWhateverDies -v -count=1 -timeout 60m
+else
 	go build -o bin/chaos ./cmd/chaos
 	bin/chaos --binary bin/hyperscale --runs $(RUNS) --seed $(SEED) --for $(FOR) $(if $(FLOOD),--flood) $(if $(FORMER),--former $(FORMER)) $(if $(REPLACE),--replace)
+endif
 
 bench-membership: ## compare core/swim with hashicorp/memberlist on the same networks (BENCH_SEEDS)
 	cd bench/membership && HYPERSCALE_BENCH_CACHE=$${HYPERSCALE_BENCH_CACHE:-$(CURDIR)/out/membership-peer.json} HYPERSCALE_BENCH_SEEDS=$(BENCH_SEEDS) go test -run TestBesideMemberlist -v -count=1 -timeout 60m

@@ -22,7 +22,6 @@ import (
 	"hyperscale/runtime/exec"
 	"hyperscale/runtime/host"
 	"hyperscale/runtime/local"
-	"hyperscale/runtime/outputs/named"
 	"hyperscale/runtime/transport/echo"
 )
 
@@ -85,9 +84,7 @@ func gateOf(c *config.Node, extra *nodeExtras) (gate.Config, error) {
 	g.Gates, g.Lease, g.QuorumTimeout = c.Set(), c.Lease, c.QuorumTimeout
 	g.Recover, g.Exposed = extra.recover, c.Exposed()
 	_, short := drainTimeout(c, g.StopTimeout)
-	sinks, wrong := named.ReadForGate(c.Outputs)
-	g.SinkDigest = named.Digest(sinks)
-	return g, command.AsUsage(errors.Join(short, wrong, settle(g.Settings(), c.Settings), g.Validate()))
+	return g, command.AsUsage(errors.Join(short, sinksOf(c, &g), settle(g.Settings(), c.Settings), g.Validate()))
 }
 
 // managerOf is what a manager's machine decides by.
@@ -128,6 +125,9 @@ func startNode(c config.Node, extra nodeExtras) (*host.Node, error) {
 	case node.RoleGate:
 		g, err := gateOf(&c, &extra)
 		if err != nil {
+			return nil, err
+		}
+		if err := deliver(&c, &o); err != nil {
 			return nil, err
 		}
 		o.Machine = gate.New(g)

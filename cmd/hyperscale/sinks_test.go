@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
+)
+
+// hook is a server that gets rows, and counts how often each one came.
+type hook struct {
+	mu     sync.Mutex
+	rows   map[string]int // by what names them
+	begun  uint64         // requests of the whole job's windows, each row once
+	bodies int
+	broken int
+}
+
+func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Rows []struct {
+			Kind, Datacenter, Workflow, Step, Expression string
+			From                                         int64 `json:"from_ms"`
+			To                                           int64 `json:"to_ms"`
+			Begun                                        uint64
+		}
+	}
+	b, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(b, &in)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil { // its sender was killed
+		h.broken++
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	h.bodies++
+	for _, row := range in.Rows {
+		key := fmt.Sprintf("%s/%s/%s/%s/%s/%d/%d", row.Kind, row.Datacenter, row.Workflow, row.Step, row.Expression, row.From, row.To)
+		if h.rows[key]++; h.rows[key] == 1 && row.Kind == "window" && row.Datacenter == "" {
+			h.begun += row.Begun
+		}
+	}
+}
+
+// count returns how many rows came, and how many of them more than once.
+func (h *hook) count() (rows, twice int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, n := range h.rows {
+		if rows++; n > 1 && key[:4] != "run/" { // the row of the job comes at its begin, and again at its end
+			twice++
+		}
+	}
+	return rows, twice
+}
+
+// TestGatesDeliverWhateverDies: the gate that owns a job delivers its rows, and dies of SIGKILL meanwhile, again and again
+// (HYPERSCALE_KILLS times, else twice). A place that is exact has each row once, and adds up; a place that adds up has
+// no more rows twice than the gates say.
+func TestGatesDeliverWhateverDies(t *testing.T) {
+	t.Parallel()
+	kills := killsWanted(t)
+	url, file := serveTarget(t, "--latency", "5ms"), write(t, "load.star", loadFile)
+	h := &hook{rows: map[string]int{}}
+	server := httptest.NewServer(h)
+	defer server.Close()
+	g := newGroup(t)
+	database := postgrestest.Start(t)
+	database.Ask("shop", "create role load login", "create schema load authorization load", "alter role load set search_path = load")
+	place := "postgres://load@" + database.Address() + "/shop?sslmode=disable"
+	config := write(t, "sinks.yaml", fmt.Sprintf(`
+outputs:
+  house: {kind: postgres, address: %q, window: 1s, default: true}
+  hook: {kind: webhook, address: %q, window: 1s, tags: {team: checkout}}
+`, place, server.URL))
+	g.more = []string{"--config", config}
+	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
+	g.up()
+
+	run(t, command.ExitUsage, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--out", "sink=hous").says(`sink "hous" is not configured`)
+	out := g.path("client.json")
+	wait := start(t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", (time.Duration(kills)*15*time.Second).String(), "--wait", "--ui", "none",
+		"--out", "json="+out, "--out", "sink=house", "--out", "sink=hook", "--out-wait", "2m", "--journal", g.path("client.jsonl"))
+	job := wait.await(`^([0-9a-z]{26})\n`)
+	last := ""
+	for range kills {
+		owner := g.owner(job, last)
+		before, _ := h.count()
+		eventually(t, owner+" delivers", patience, func() bool { now, _ := h.count(); return now > before+6 })
+		g.nodes[owner].kill()
+		g.owner(job, owner)
+		g.start(owner)
+		last = owner
+	}
+	require.Regexp(t, `(?s)sink hook: [0-9]+ rows delivered.*sink house: [0-9]+ rows delivered`, run(t, command.ExitGood, "status", job, "--gate", list(g.gates)).out.String())
+	wait.expect(command.ExitGood)
+	r := readResult(t, out)
+	adds(t, r)
+	require.Len(t, r.Sinks, 2)
+	rows, twice := h.count()
+	for _, s := range r.Sinks {
+		t.Logf("%s", s.Text())
+		require.True(t, s.Done && s.Whole(), "%s", s.Text())
+	}
+	require.Contains(t, run(t, command.ExitGood, "outputs", "verify", "postgres="+place, job).out.String(), "home")
+	require.Equal(t, r.Totals.Started, h.begun, "requests of the windows that the server has")
+	require.LessOrEqual(t, twice, int(r.Sinks[0].PerhapsTwice), "of %d rows", rows)
+	require.Zero(t, r.Sinks[1].PerhapsTwice, "it is exact")
+	t.Logf("%d rows, %d of them twice, %d perhaps; %d bodies, %d broken", rows, twice, r.Sinks[0].PerhapsTwice, h.bodies, h.broken)
+}
