@@ -91,7 +91,7 @@ outputs:
 
 	run(t, command.ExitUsage, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--out", "sink=hous").says(`sink "hous" is not configured`)
 	out := g.path("client.json")
-	wait := start(t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", (time.Duration(kills)*15*time.Second).String(), "--wait", "--ui", "none",
+	wait := start(t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", (time.Duration(kills) * 15 * time.Second).String(), "--wait", "--ui", "none",
 		"--out", "json="+out, "--out", "sink=house", "--out", "sink=hook", "--out-wait", "2m", "--journal", g.path("client.jsonl"))
 	job := wait.await(`^([0-9a-z]{26})\n`)
 	last := ""

@@ -29,7 +29,7 @@ type Model struct {
 	flows    []*flow
 	places   []*place
 	sinks    []message.SinkReport // of the cluster
-	watched  bool // without its plan
+	watched  bool                 // without its plan
 	sequence uint64
 }
 
