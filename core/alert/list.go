@@ -71,7 +71,7 @@ func hostRules() [IDs]Rule {
 		SinkLost: {
 			Name: "sink-lost", Host: true, Clear: 10 * time.Minute,
 			When:   "a gate has given rows of a job up: credentials of a sink were rejected for 5 minutes, or a sink without answers did not take them",
-			Remedy: "repair the place or its credentials; `hyperscale result JOB` has the figures, and `hyperscale status JOB` how many rows each sink lacks",
+			Remedy: "repair the place or its credentials; `hyperscale status JOB` says how many rows each sink lacks",
 		},
 	}
 }
