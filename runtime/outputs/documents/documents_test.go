@@ -69,11 +69,11 @@ func comesBack(t *testing.T, k outputs.Kind, place string) {
 	older.Figures = &outputs.Figures{Begun: 99_999}
 	deliver(t, sink, older) // a smaller version neither
 	newer := want[1]
-	newer.Version.SetRevision(1 << 40) // its digits are fewer than those of the next, its number is greater
+	newer.Version.Set(0, 1<<40) // its digits are fewer than those of the next, its number is greater
 	newer.Figures = &outputs.Figures{Begun: 7, Blunt: true}
 	deliver(t, sink, newer)
 	late := want[1]
-	late.Version.SetRevision(9 << 32)
+	late.Version.Set(0, 9<<32)
 	deliver(t, sink, late)
 	want[1] = newer
 	deliver(t, sink, outputstest.Rows("other")...)

@@ -213,7 +213,7 @@ func TestTimestreamVersions(t *testing.T) {
 	s := open(t, push.Timestream(), p.Name())
 	for _, step := range []struct{ revision, begun uint64 }{{5, 50}, {4, 40}, {5, 51}, {6, 60}} {
 		row := outputstest.Rows("versions")[0]
-		row.Version.SetRevision(step.revision)
+		row.Version.Set(0, step.revision)
 		row.Figures.Begun = step.begun
 		if out := s.Deliver(t.Context(), outputs.Batch{Number: 1, Try: 1, Rows: []outputs.Row{row}}); out.Verdict != outputs.VerdictDelivered {
 			t.Fatalf("revision %d: %+v", step.revision, out)

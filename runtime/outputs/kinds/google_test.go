@@ -299,7 +299,7 @@ func TestBigtableKeepsTheNewestRow(t *testing.T) {
 	}
 	for i, revision := range []uint64{5, 9, 7} {
 		rows := outputstest.Rows("newest")[:3]
-		rows[0].Version.SetRevision(revision)
+		rows[0].Version.Set(0, revision)
 		rows[0].Test = fmt.Sprint("revision ", revision)
 		rows[1].Step = strings.Repeat("long ", 1000)
 		out := s.Deliver(t.Context(), outputs.Batch{Number: uint64(i + 1), Try: 1, Rows: rows})

@@ -92,7 +92,7 @@ func TestSnowflakeMerges(t *testing.T) {
 	runs := func() string { return serverstest.Ask(t, http.MethodGet, p.behind+"/runs") }
 	rows := outputstest.Rows("merged")[:2]
 	b := outputs.Batch{Number: 1, Try: 1, Rows: append(rows, rows[0])}
-	b.Rows[2].Version.SetRevision(9)
+	b.Rows[2].Version.Set(0, 9)
 	b.Rows[2].Figures = &outputs.Figures{Begun: 77}
 	if out := s.Deliver(t.Context(), b); out.Verdict != outputs.VerdictDelivered {
 		t.Fatal(out)

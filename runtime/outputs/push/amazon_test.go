@@ -43,7 +43,7 @@ func TestTimestreamAnswers(t *testing.T) {
 	s := &timestream{amazon: &amazon{}}
 	rows := windows("j", "s", 3)
 	for i := range rows {
-		rows[i].Version.SetRevision(7)
+		rows[i].Version.Set(0, 7)
 	}
 	record := func(index, version int) string {
 		if version == 0 {

@@ -57,7 +57,7 @@ func TestTimestreamRecord(t *testing.T) {
 	r := windows("job", "pay", 2)[1]
 	r.Figures, r.Datacenter = apart(), "east"
 	r.Figures.Statuses, r.Figures.Errors = r.Figures.Statuses[:2], r.Figures.Errors[:2]
-	r.Version.SetRevision(7)
+	r.Version.Set(0, 7)
 	record := timestreamRow(&r)
 	measures := map[string]string{}
 	for _, m := range record.MeasureValues {

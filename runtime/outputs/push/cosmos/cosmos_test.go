@@ -83,7 +83,7 @@ func TestOlderRowsReplaceNothing(t *testing.T) {
 	s := c.open(t)
 	rows := outputstest.Rows("job")[:1]
 	for i, n := range []uint64{7, 7, 9, 8} {
-		rows[0].Version.SetRevision(n)
+		rows[0].Version.Set(0, n)
 		if out := s.Deliver(t.Context(), outputs.Batch{Number: uint64(i + 1), Try: 1, Rows: rows}); out.Verdict != outputs.VerdictDelivered {
 			t.Fatal(out)
 		}
