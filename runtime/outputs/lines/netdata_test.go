@@ -139,6 +139,11 @@ func TestNetdata(t *testing.T) {
 
 // Paths for a server that knows no capitals stay different, and have what names charts.
 func TestLow(t *testing.T) {
+	for name, want := range map[string]string{"aA": "a_41", "a_41": "a_5f41", "a%A": "a_25_41", "aé": "a_c3_a9", "_a": "_5fa"} {
+		if got := low("p." + Node(name)); got != "p."+want {
+			t.Errorf("%q is %q, want %q", name, got, "p."+want)
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.OneOf(rapid.StringMatching(`[aA_%e4E]{0,6}`), rapid.String())
 		a, b := Node(names.Draw(t, "a")), Node(names.Draw(t, "b"))

@@ -80,3 +80,27 @@ func TestLambdaAnswers(t *testing.T) {
 		}
 	}
 }
+
+// What errors of Amazon mean: which are tried again, are of the credentials, or of the size.
+func TestAmazonErrors(t *testing.T) {
+	for name, want := range map[string]outputs.Verdict{
+		"ThrottlingException": outputs.VerdictAgain, "com.amazonaws#Throttling": outputs.VerdictAgain, "TooManyRequestsException": outputs.VerdictAgain, "RequestLimitExceeded": outputs.VerdictAgain,
+		"ServiceUnavailable": outputs.VerdictAgain, "InternalServerException": outputs.VerdictAgain, "InternalFailure": outputs.VerdictAgain,
+		"ExpiredTokenException": outputs.VerdictDenied, "UnrecognizedClientException": outputs.VerdictDenied, "InvalidClientTokenId": outputs.VerdictDenied, "AccessDeniedException": outputs.VerdictDenied,
+		"InvalidSignatureException": outputs.VerdictDenied, "SignatureDoesNotMatch": outputs.VerdictDenied, "MissingAuthenticationTokenException": outputs.VerdictDenied,
+		"ResourceNotFoundException": outputs.VerdictRejected, "ValidationException": outputs.VerdictRejected,
+		"RequestTooLargeException": outputs.VerdictSmaller, "RequestEntityTooLargeException": outputs.VerdictSmaller,
+	} {
+		a := &answer{status: 400, header: http.Header{}, body: []byte(`{"__type":"` + name + `","message":"m"}`)}
+		said := amazonSaid(a)
+		if out := amazonJudge(outputs.Batch{Rows: windows("j", "s", 2)}, a, &said); out.Verdict != want {
+			t.Errorf("%s: verdict %d, want %d", name, out.Verdict, want)
+		}
+	}
+	l := &lambda{amazon: &amazon{}}
+	for _, name := range []string{"EC2ThrottledException", "EC2UnexpectedException", "ENILimitReachedException"} {
+		if out := l.judge(outputs.Batch{Rows: windows("j", "s", 1)}, &answer{status: 400, header: http.Header{"X-Amzn-Errortype": {name + ":http://x"}}}); out.Verdict != outputs.VerdictAgain {
+			t.Errorf("%s: verdict %d", name, out.Verdict)
+		}
+	}
+}
