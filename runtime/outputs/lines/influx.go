@@ -51,9 +51,9 @@ func influxTags(r *outputs.Row) []model.Label {
 	all := model.Labels(r)
 	switch {
 	case r.Threshold != nil:
-		all = append(all, model.Label{Name: "threshold", Value: r.Threshold.Expression})
+		all = model.With(all, "threshold", r.Threshold.Expression)
 	case r.Event != nil:
-		all = append(all, model.Label{Name: "sequence", Value: strconv.FormatUint(r.Event.Sequence, 10)})
+		all = model.With(all, "sequence", strconv.FormatUint(r.Event.Sequence, 10))
 	}
 	return all
 }

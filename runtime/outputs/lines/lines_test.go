@@ -185,3 +185,12 @@ func TestPack(t *testing.T) {
 		}
 	})
 }
+
+// A line has no tag twice: a tag of the user gives way to what tells rows apart.
+func TestTagsOfTheUserGiveWay(t *testing.T) {
+	r := window(1)
+	r.Kind, r.Figures, r.Threshold, r.Tags = outputs.RowThreshold, nil, &outputs.Threshold{Expression: "e"}, []message.Tag{{Name: "threshold", Value: "mine"}}
+	if line := string(AppendInflux(nil, &r)); !strings.Contains(line, ",threshold=e ") || strings.Contains(line, "mine") {
+		t.Error(line)
+	}
+}

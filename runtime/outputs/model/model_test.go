@@ -183,3 +183,29 @@ func TestAttributesAreNoLabels(t *testing.T) {
 	}
 	same(t, Labels(r), labels)
 }
+
+// Each point is the figure of its name.
+func TestEachPointIsTheFigureOfItsName(t *testing.T) {
+	f := &outputs.Figures{
+		OK: 1, Failed: 2, TimedOut: 3, Cancelled: 4, Begun: 5, Dropped: 6, Skipped: 7, BytesIn: 8, BytesOut: 9, ActiveUsers: 10,
+		Statuses: []message.StatusCount{{Status: 200, Count: 11}, {Status: 503, Count: 12}}, Errors: []message.ErrorCount{{Kind: "connect", Count: 13}, {Kind: "tls", Count: 14}},
+	}
+	got := map[string]float64{}
+	for _, r := range []outputs.Row{
+		{Kind: outputs.RowWindow, Figures: f}, {Kind: outputs.RowLost, Datacenter: "east", Figures: f},
+		{Kind: outputs.RowThreshold, Threshold: &outputs.Threshold{Expression: "a", Met: true, Value: 15}}, {Kind: outputs.RowThreshold, Threshold: &outputs.Threshold{Expression: "b", Unmeasured: true}},
+	} {
+		for _, p := range Points(&r) {
+			got[p.Metric.Name+"/"+p.Attribute] += p.Value
+			hold(t, p.Metric.Type == Gauge == (p.Metric.Name == "hyperscale.users.active" || r.Kind == outputs.RowThreshold), "%s has type %d", p.Metric.Name, p.Metric.Type)
+		}
+	}
+	same(t, map[string]float64{
+		"hyperscale.requests/ok": 1, "hyperscale.requests/failed": 2, "hyperscale.requests/timed_out": 3, "hyperscale.requests/cancelled": 4,
+		"hyperscale.requests.started/": 5, "hyperscale.requests.dropped/": 6, "hyperscale.requests.skipped/": 7,
+		"hyperscale.bytes.received/": 8, "hyperscale.bytes.sent/": 9, "hyperscale.users.active/": 10,
+		"hyperscale.responses/200": 11, "hyperscale.responses/503": 12, "hyperscale.errors/connect": 13, "hyperscale.errors/tls": 14,
+		"hyperscale.datacenter.requests.lost/": 5,
+		"hyperscale.threshold.met/a":           1, "hyperscale.threshold.value/a": 15, "hyperscale.threshold.met/b": 0,
+	}, got)
+}

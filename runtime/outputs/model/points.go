@@ -168,14 +168,18 @@ func Latency(r *outputs.Row) (message.Histogram, bool) {
 // Label is a name and a value that tell series apart.
 type Label struct{ Name, Value string }
 
-// Labels are those of the point's row and the attribute of the metric. A tag of the user that has the attribute's name is left out.
+// Labels are those of the point's row and the attribute of the metric.
 func (p *Point) Labels(row []Label) []Label {
-	name := p.Metric.Attribute
-	if name == "" {
+	if p.Metric.Attribute == "" {
 		return row
 	}
+	return With(row, p.Metric.Attribute, p.Attribute)
+}
+
+// With are labels of a row and one more. A tag of the user that has its name is left out.
+func With(row []Label, name, value string) []Label {
 	out := slices.DeleteFunc(slices.Clone(row), func(l Label) bool { return l.Name == name })
-	return append(out, Label{name, p.Attribute})
+	return append(out, Label{name, value})
 }
 
 // Labels are those of a row, in an order that is always the same. Kind is request or function for steps, which add up to

@@ -107,3 +107,27 @@ func TestHoneycombData(t *testing.T) {
 		t.Errorf("%v", m)
 	}
 }
+
+// Tags of the user that have the name of a field replace none, and no dimension of Timestream is there twice.
+func TestTagsReplaceNoField(t *testing.T) {
+	tags := []message.Tag{{Name: "row", Value: "mine"}, {Name: "from_ms", Value: "mine"}, {Name: "to_ms", Value: "mine"}, {Name: "revision", Value: "mine"}, {Name: "threshold", Value: "mine"}, {Name: "sequence", Value: "mine"}}
+	for _, r := range []outputs.Row{
+		{Kind: outputs.RowThreshold, Job: "job", Threshold: &outputs.Threshold{Expression: "p99 < 1s"}, Tags: tags},
+		{Kind: outputs.RowEvent, Job: "job", Event: &outputs.Event{Sequence: 7, Kind: "k"}, Tags: tags},
+	} {
+		m, plain := honeycombData(&r), r
+		plain.Tags = nil
+		for name, want := range honeycombData(&plain) {
+			if m[name] != want {
+				t.Errorf("%s is %v, want %v", name, m[name], want)
+			}
+		}
+		seen := map[string]bool{}
+		for _, d := range timestreamRow(&r).Dimensions {
+			if seen[d.Name] || d.Value == "mine" && (d.Name == "threshold" && r.Threshold != nil || d.Name == "sequence" && r.Event != nil) {
+				t.Errorf("the dimension %s is there twice, or is the tag of the user", d.Name)
+			}
+			seen[d.Name] = true
+		}
+	}
+}

@@ -106,10 +106,11 @@ func (h *honeycomb) encode(b outputs.Batch) (*call, error) {
 
 // honeycombData are the fields of a row.
 func honeycombData(r *outputs.Row) map[string]any {
-	m := map[string]any{"row": r.Kind.String(), "from_ms": r.From.Milliseconds(), "to_ms": r.To.Milliseconds(), "revision": revisionOf(r)}
+	m := map[string]any{}
 	for _, l := range model.Labels(r) {
 		m[l.Name] = cut(l.Value, honeycombText)
 	}
+	m["row"], m["from_ms"], m["to_ms"], m["revision"] = r.Kind.String(), r.From.Milliseconds(), r.To.Milliseconds(), revisionOf(r)
 	switch {
 	case r.Figures != nil:
 		figureFields(m, r.Figures, honeycombMost)

@@ -163,13 +163,13 @@ func timestreamRow(r *outputs.Row) timestreamRecord {
 	case r.Figures != nil:
 		figureFields(m, r.Figures, timestreamMost)
 	case r.Threshold != nil:
-		labels = append(labels, model.Label{Name: "threshold", Value: r.Threshold.Expression})
+		labels = model.With(labels, "threshold", r.Threshold.Expression)
 		m["of"], m["met"] = r.Threshold.Of, r.Threshold.Met
 		if !r.Threshold.Unmeasured && !math.IsNaN(r.Threshold.Value) && !math.IsInf(r.Threshold.Value, 0) {
 			m["value"] = r.Threshold.Value
 		}
 	case r.Event != nil:
-		labels = append(labels, model.Label{Name: "sequence", Value: strconv.FormatUint(r.Event.Sequence, 10)})
+		labels = model.With(labels, "sequence", strconv.FormatUint(r.Event.Sequence, 10))
 		m["event"], m["subject"], m["detail"] = r.Event.Kind, r.Event.Subject, r.Event.Detail
 	case r.Run != nil:
 		m["outcome"], m["hyperscale_version"], m["program_digest"] = r.Run.Outcome, r.Run.Version, r.Run.ProgramDigest
