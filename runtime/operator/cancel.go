@@ -103,8 +103,7 @@ func (o *Operator) compareAll(ctx context.Context) {
 
 // compare lists the jobs first, then the objects: a job whose object is not in a complete list that began later has none.
 func (o *Operator) compare(ctx context.Context) error {
-	jobs, _, err := o.gates.jobs(ctx, o.config.Label)
-	o.heard(err)
+	jobs, _, err := o.jobs(ctx)
 	if err != nil {
 		return err
 	}

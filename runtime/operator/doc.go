@@ -11,7 +11,8 @@
 //	OPERATOR-1 The UID of an object is its Idempotency-Key: several replicas, restarts and repetitions make one job.
 //	OPERATOR-2 Only a deletion that a watch reports, or a complete list that began behind the list of jobs and lacks the
 //	           object, cancels a job. A broken watch, an error, silence and half a list cancel nothing.
-//	OPERATOR-3 A job whose name this operator did not give is not touched, nor is one of a namespace that it does not watch.
+//	OPERATOR-3 A job that this operator did not submit is neither touched nor believed, whatever its name, nor is one of a
+//	           namespace that it does not watch.
 //	OPERATOR-4 The API server gets at most 20 requests a second, and one status a second for an object, only when it changes.
 //	OPERATOR-5 Answers are bounded. Tokens are read from their files with each request, and are in no error and no log.
 //

@@ -16,8 +16,7 @@ func (o *Operator) followAll(ctx context.Context) {
 		if len(o.pick(func(e *entry) bool { return e.open() })) == 0 {
 			continue
 		}
-		jobs, whole, err := o.gates.jobs(ctx, o.config.Label)
-		o.heard(err)
+		jobs, whole, err := o.jobs(ctx)
 		if err != nil {
 			o.troubled(ctx, "the jobs cannot be listed", o.config.Label, err)
 			continue

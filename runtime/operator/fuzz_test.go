@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hyperscale/runtime/api"
 	"hyperscale/runtime/operator/operatortest"
 )
 
@@ -18,7 +19,7 @@ func FuzzAnswers(f *testing.F) {
 		`{"kind":"LoadTestList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"t","namespace":"shop","uid":"u"},"spec":{"program":{"inline":"x"}}}]}`,
 		`{"kind":"LoadTestList","metadata":{"resourceVersion":"9","continue":"x"},"items":[]}`, `{"kind":"Status","code":410,"reason":"Expired"}`,
 		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"t\",\"namespace\":\"shop\",\"uid\":\"u\",\"resourceVersion\":\"3\"}}}\n{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"4\"}}}",
-		`{"type":"ERROR","object":{"kind":"Status","code":410}}`, `{"jobs":[{"job":"x","name":"loadtest/prod/shop/t/u","state":"RUNNING"}],"next":""}`, ``,
+		`{"type":"ERROR","object":{"kind":"Status","code":410}}`, `{"jobs":[{"job":"` + api.JobOf("operator", "u") + `","name":"loadtest/prod/shop/t/u","state":"RUNNING"}],"next":""}`, ``,
 	} {
 		f.Add([]byte(text), false)
 		f.Add([]byte(text), true)
@@ -57,9 +58,9 @@ func FuzzAnswers(f *testing.F) {
 			t.Fatal("a watch lost its revision")
 		}
 		answered = 0
-		jobs, _, err := (&gates{newCaller(side, 0, func(b []byte, r *refusal) { r.Message = string(b) })}).jobs(ctx, "prod")
+		jobs, _, err := (&gates{newCaller(side, 0, func(b []byte, r *refusal) { r.Message = string(b) })}).jobs(ctx, "operator", "prod")
 		for uid, j := range jobs {
-			if m, err := ownerOf("prod", j.Name); err != nil || m.UID != uid {
+			if m, err := ownerOf("prod", j.Name); err != nil || m.UID != uid || j.Job != api.JobOf("operator", uid) {
 				t.Fatalf("job %q of %q", j.Name, uid)
 			}
 		}

@@ -74,8 +74,9 @@ func (g *gates) cancel(ctx context.Context, job, uid, reason string) error {
 	return g.ask(ctx, shortMax, nil, http.MethodDelete, "/v1/jobs/"+job+"?"+q.Encode(), nil, api.KeyHeader, uid)
 }
 
-// jobs lists the jobs of this operator's objects, by UID. whole says that the gates left none out.
-func (g *gates) jobs(ctx context.Context, label string) (all map[string]view.JobRow, whole bool, err error) {
+// jobs lists the jobs of this operator's objects, by UID. Any submitter can give a job such a name, so a job counts only if its
+// id is that of the caller's key. whole says that the gates left none out.
+func (g *gates) jobs(ctx context.Context, caller, label string) (all map[string]view.JobRow, whole bool, err error) {
 	all, whole = map[string]view.JobRow{}, true
 	after := ""
 	for {
@@ -88,7 +89,7 @@ func (g *gates) jobs(ctx context.Context, label string) (all map[string]view.Job
 			return nil, false, err
 		}
 		for _, j := range p.Jobs {
-			if m, err := ownerOf(label, j.Name); err == nil {
+			if m, err := ownerOf(label, j.Name); err == nil && j.Job == api.JobOf(caller, m.UID) {
 				all[m.UID] = j
 			}
 		}
@@ -111,6 +112,17 @@ func (g *gates) result(ctx context.Context, id string) (*report.Result, error) {
 	var r report.Result
 	err := g.ask(ctx, answerMax, &r, http.MethodGet, "/v1/jobs/"+id+"/result", nil)
 	return &r, err
+}
+
+// jobs lists the jobs that this operator submitted.
+func (o *Operator) jobs(ctx context.Context) (all map[string]view.JobRow, whole bool, err error) {
+	caller, err := o.whoami(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	all, whole, err = o.gates.jobs(ctx, caller, o.config.Label)
+	o.heard(err)
+	return all, whole, err
 }
 
 // stateOf reads the text of a state.

@@ -116,6 +116,17 @@ func (w *world) count(kind string, since time.Time) (n int) {
 	return n
 }
 
+// submit submits a job that is of no object.
+func (w *world) submit(key, name string) {
+	w.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, "https://gates/v1/jobs", strings.NewReader(`{"name":"`+name+`","main":"m","files":{"m":"x"}}`))
+	require.NoError(w.t, err)
+	r.Header.Set("Idempotency-Key", key)
+	answer, err := operatortest.Direct{Handler: w.gates}.RoundTrip(r)
+	require.NoError(w.t, err)
+	require.NoError(w.t, answer.Body.Close())
+}
+
 func inline(text string) operatortest.Object {
 	return operatortest.Object{"program": map[string]any{"inline": text}}
 }
@@ -267,12 +278,7 @@ func TestDeletedInAbsence(t *testing.T) {
 		w.kube.Delete("shop", "deleted")
 		foreign := map[string]string{"k1": "loadtest/staging/shop/a/k1", "k2": "loadtest/prod/other/a/k2", "k3": "a file.star", "k4": "loadtest/prod/shop/a"}
 		for key, name := range foreign {
-			r, err := http.NewRequest(http.MethodPost, "https://gates/v1/jobs", strings.NewReader(`{"name":"`+name+`","main":"m","files":{"m":"x"}}`))
-			require.NoError(t, err)
-			r.Header.Set("Idempotency-Key", key)
-			answer, err := operatortest.Direct{Handler: w.gates}.RoundTrip(r)
-			require.NoError(t, err)
-			require.NoError(t, answer.Body.Close())
+			w.submit(key, name)
 		}
 		w.run(1)
 		w.within(35*time.Second, "cancelled", func() bool { return w.job(deleted).State == "CANCELLED" })
@@ -281,6 +287,38 @@ func TestDeletedInAbsence(t *testing.T) {
 		for key := range foreign {
 			require.Zero(t, w.job(key).Cancels, key)
 		}
+	})
+}
+
+// TestForgedNames: a job of another submitter that has the name of an object's job is not the object's: its figures and its end
+// stand in no status, and the object's own job is submitted, followed and cancelled.
+func TestForgedNames(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.kube.Fault = func(kind string, out http.ResponseWriter, _ *http.Request) bool { // no object is known before its job is forged
+			if kind == "list" && len(w.gates.Jobs()) == 0 {
+				operatortest.Refuse(out, http.StatusServiceUnavailable, "Unavailable", "later")
+				return true
+			}
+			return false
+		}
+		uid := w.kube.Apply("shop", "t", inline("x"))
+		w.submit("forged", "loadtest/prod/shop/t/"+uid)
+		require.True(t, w.gates.Edit("forged", func(j *operatortest.Job) { j.State, j.Requests = "COMPLETED", 1000 }))
+		w.within(30*time.Second, "submitted", func() bool { return w.job(uid).ID != "" })
+		time.Sleep(time.Minute)
+		require.Equal(t, "Queued", w.phase("shop", "t"))
+		require.True(t, w.gates.Edit(uid, func(j *operatortest.Job) { j.State, j.Requests = "RUNNING", 7 }))
+		w.submit("later", "loadtest/prod/shop/t/"+uid)
+		require.True(t, w.gates.Edit("later", func(j *operatortest.Job) { j.State, j.Requests = "FAILED", 2000 }))
+		time.Sleep(time.Minute)
+		require.Equal(t, "Running", w.phase("shop", "t"))
+		progress, _ := w.kube.Status("shop", "t")["progress"].(map[string]any)
+		require.EqualValues(t, 7, progress["requests"])
+		w.stop()
+		w.kube.Delete("shop", "t")
+		w.run(1)
+		w.within(35*time.Second, "cancelled", func() bool { return w.job(uid).State == "CANCELLED" })
+		require.Zero(t, w.job("forged").Cancels+w.job("later").Cancels)
 	})
 }
 
