@@ -56,6 +56,7 @@ type Host struct {
 // sought is how a host's addresses are found.
 type sought struct {
 	looking bool     // a look-up of its name runs
+	found   uint8    // look-ups that found something; it wraps
 	waiting []ticket // slots that wait for that look-up
 	service *service // nil: the name has addresses
 }
@@ -162,6 +163,7 @@ func (d *dialer) dial(index int32) {
 	n := d.Slots.At(index)
 	for {
 		to := n.Host.Addrs[n.address()]
+		n.found = n.Host.found
 		from, err := d.sources.take(to.Addr())
 		if err == nil {
 			var fd int
@@ -215,7 +217,10 @@ func (d *dialer) adopt(index int32, fd int, done bool) error {
 
 // address returns the index of the address under trial. It counts from this connection's first
 // address: other connections may find a better first one meanwhile.
-func (n *RequestSlot) address() int { return (int(n.first) + int(n.tried)) % len(n.Host.Addrs) }
+func (n *RequestSlot) address() int { return n.index(len(n.Host.Addrs)) }
+
+// index is the address under trial, of so many.
+func (t trial) index(of int) int { return (int(t.first) + int(t.tried)) % of }
 
 // untried counts the address under trial and those after it.
 func (n *RequestSlot) untried() int { return len(n.Host.Addrs) - int(n.tried) }

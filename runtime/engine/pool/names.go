@@ -110,9 +110,10 @@ func (d *dialer) first(h *Host) int {
 // Has takes what a look-up found. The connections of before go on.
 func (h *Host) Has(f Found) {
 	h.Addrs, h.Ttl, h.Good = f.Addrs, f.TTL, 0
-	if h.service != nil {
-		h.service.targets, h.service.text = f.targets, f.text
-		h.service.configs = make([]*tls.Config, len(f.targets))
+	h.found++
+	if s := h.service; s != nil {
+		s.before, s.targets, s.text = s.targets, f.targets, f.text
+		s.configs = make([]*tls.Config, len(f.targets))
 	}
 }
 
@@ -128,6 +129,7 @@ func (h *Host) ResolvedAt(now int64) {
 type service struct {
 	name    string
 	targets []string      // by address
+	before  []string      // what they were until the newest look-up: of connections that it overtook
 	text    string        // of its TXT record; empty: it has none
 	configs []*tls.Config // by address; nil: it is not made yet
 }
@@ -140,12 +142,18 @@ func (s *service) tells(g codec.Greeting) error {
 	return nil
 }
 
-// config returns the TLS options of connections to an address: its certificate is that of its own name, unless the file
-// names another one.
-func (s *service) config(common *tls.Config, host string, address int) *tls.Config {
-	if common.ServerName != host {
+// config returns the TLS options of a connection to the address of a trial: its certificate is that of the server's own name,
+// unless the file names another one.
+func (s *service) config(common *tls.Config, h *Host, of trial) *tls.Config {
+	if common.ServerName != h.Name {
 		return common
 	}
+	if of.found != h.found && len(s.before) > 0 { // a newer look-up may have the addresses in another order
+		late := common.Clone()
+		late.ServerName = s.before[of.index(len(s.before))]
+		return late
+	}
+	address := of.index(len(s.targets))
 	if s.configs[address] == nil {
 		s.configs[address] = common.Clone()
 		s.configs[address].ServerName = s.targets[address]

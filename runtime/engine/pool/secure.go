@@ -207,7 +207,7 @@ func (a *handshakes) config(c *conn) *tls.Config {
 	}
 	config := h.config
 	if s := c.host.service; s != nil {
-		config = s.config(h.config, c.host.Name, a.Slots.At(c.slot).address())
+		config = s.config(h.config, c.host, a.Slots.At(c.slot).trial)
 	}
 	resume := a.workflow.HTTP.TLS.Resume
 	if c.host.tls != nil {

@@ -89,6 +89,7 @@ type Called struct {
 type trial struct {
 	first uint8 // index of the first one
 	tried uint8 // those that accepted no connection
+	found uint8 // the look-up of its host that found the address, as sought counts them
 }
 
 // slots are the places of requests, by index: those of user 0's request steps, of user 1's,

@@ -2,7 +2,10 @@ package pool
 
 import (
 	"crypto/tls"
+	"net/netip"
 	"testing"
+
+	"hyperscale/runtime/protocol/http1"
 )
 
 // A user takes up the sessions of one destination, and of all that have the workflow's TLS options; what
@@ -28,5 +31,30 @@ func TestSessionsOfOwnOptions(t *testing.T) {
 	}
 	if cache(1, lax).Put("h", nil); has(1, lax) || !has(1, plain) {
 		t.Error("a session that the server rejects is kept, or another one goes with it")
+	}
+}
+
+// A look-up that ends between a connection's dial and its handshake may have the servers of a service in another order: the
+// certificate stays that of the server that was dialled. The next connection's is that of the newest look-up.
+func TestServicesNameDialledServers(t *testing.T) {
+	h := NewTalkHost(&http1.Call{Host: "db.example.org"}, TalkHost{Key: "db", Service: "mongodb", Secure: true})
+	at := netip.MustParseAddrPort("127.0.0.1:1")
+	common := &tls.Config{ServerName: h.Name}
+	name := func(of trial) string { return h.service.config(common, h, of).ServerName }
+	h.Has(Found{Addrs: []netip.AddrPort{at, at, at}, targets: []string{"a", "b", "c"}})
+	dialled := trial{first: 1, tried: 1, found: h.found}
+	if got := name(dialled); got != "c" {
+		t.Errorf("the certificate is that of %q, c was dialled", got)
+	}
+	h.Has(Found{Addrs: []netip.AddrPort{at, at}, targets: []string{"a", "c"}})
+	if got := name(dialled); got != "c" {
+		t.Errorf("the certificate is that of %q behind another look-up, c was dialled", got)
+	}
+	if got := name(trial{first: 2, found: h.found}); got != "a" {
+		t.Errorf("the certificate is that of %q, a was dialled", got)
+	}
+	common.ServerName = "own.example.org"
+	if got := name(dialled); got != common.ServerName {
+		t.Errorf("the certificate is that of %q, the file names %q", got, common.ServerName)
 	}
 }
