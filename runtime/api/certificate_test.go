@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net/http"
 	"os"
@@ -105,4 +106,40 @@ func TestCertificatesAdmit(t *testing.T) {
 			require.Equal(t, "cert:ci", message.CallerOf(submitted.Key), "no token shares its keys")
 		}
 	}
+}
+
+// TestAuthoritiesChange: callers are judged by the authorities that the files have now, within a second.
+func TestAuthoritiesChange(t *testing.T) {
+	before, now := newAuthority(t), newAuthority(t)
+	dir := t.TempDir()
+	files := certs.Files{Cert: filepath.Join(dir, "gate.crt"), Key: filepath.Join(dir, "gate.key"), CA: filepath.Join(dir, "ca.crt")}
+	has := func(a authority) {
+		root, _, err := a.PEM()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(files.CA, root, 0o600))
+		cert, key := a.issue("gate", "gate", "c")
+		require.NoError(t, os.Rename(cert, files.Cert))
+		require.NoError(t, os.Rename(key, files.Key))
+	}
+	state := func(a authority) *tls.ConnectionState {
+		pair, err := tls.LoadX509KeyPair(a.issue("ci", "submitter", "c"))
+		require.NoError(t, err)
+		return &tls.ConnectionState{PeerCertificates: []*x509.Certificate{pair.Leaf}}
+	}
+	has(before)
+	known, err := OpenCertificates(files, certs.Identity{Role: node.RoleGate, Cluster: "c", Environment: "e", Node: "gate-1"}, time.Now)
+	require.NoError(t, err)
+	known.looked = time.Now().Add(time.Hour)
+	old, fresh := state(before), state(now)
+	who, err := known.find(old)
+	require.NoError(t, err)
+	require.Equal(t, "cert:ci", who.Name)
+	has(now)
+	_, err = known.find(fresh)
+	require.Error(t, err, "the files were read less than a second ago")
+	known.looked = time.Now().Add(-lookEvery)
+	_, err = known.find(fresh)
+	require.NoError(t, err)
+	_, err = known.find(old)
+	require.Error(t, err, "of an authority that was taken out")
 }

@@ -498,6 +498,39 @@ func TestExpiredToken(t *testing.T) {
 	})
 }
 
+// TestUnknownToken: while the gates do not know the token, /readyz says so; behind it the operator asks once more for the token's
+// name, which is a part of each key, and goes on.
+func TestUnknownToken(t *testing.T) {
+	inWorld(t, 0, func(w *world) {
+		var unknown atomic.Bool
+		var names atomic.Int32
+		w.gates.Fault = func(out http.ResponseWriter, r *http.Request) bool {
+			if unknown.Load() {
+				operatortest.Fail(out, http.StatusUnauthorized, "unauthorized", "the token has ended")
+				return true
+			}
+			if r.URL.Path == "/v1/whoami" {
+				names.Add(1)
+			}
+			return false
+		}
+		o, err := New(w.config)
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		go o.Run(ctx)
+		first := w.kube.Apply("shop", "t", inline("x"))
+		w.within(3*time.Second, "submitted", func() bool { return w.job(first).ID != "" && o.ready() == "" })
+		require.EqualValues(t, 1, names.Load())
+		unknown.Store(true)
+		w.within(5*time.Second, "not ready", func() bool { return strings.Contains(o.ready(), "the gates do not know the token: ") })
+		unknown.Store(false)
+		second := w.kube.Apply("shop", "u", inline("x"))
+		w.within(30*time.Second, "goes on", func() bool { return w.job(second).ID != "" && o.ready() == "" })
+		require.EqualValues(t, 2, names.Load())
+	})
+}
+
 // TestBookmarks: they move a watch on, so that a server that has forgotten old events needs no list.
 func TestBookmarks(t *testing.T) {
 	for every, lists := range map[time.Duration]bool{10 * time.Second: false, 0: true} {
