@@ -220,7 +220,11 @@ func (s *redisSink) send(ctx context.Context, all []redis.Command, b outputs.Bat
 		}
 		return outputs.Again(0, err.Error())
 	}
-	return judgeRedis(answer, b)
+	out := judgeRedis(answer, b)
+	if out.Verdict == outputs.VerdictAgain || out.Verdict == outputs.VerdictDenied {
+		s.Close() // the server may not be the master any more, and the password another one
+	}
+	return out
 }
 
 // judgeRedis says what an answer means. Rows of the batch that are there change nothing when they come again.

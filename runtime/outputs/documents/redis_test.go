@@ -1,11 +1,15 @@
 package documents
 
 import (
+	"bufio"
 	"context"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"hyperscale/runtime/outputs"
@@ -95,6 +99,56 @@ func TestRedisUsers(t *testing.T) {
 			t.Errorf("%s: %v, want %q", place, err, want)
 		}
 	}
+}
+
+// A server that is a replica now rejects rows for as long as the connection is kept: the next try asks who has the address.
+func TestRedisFailover(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer func() { _ = l.Close() }()
+	all.Go(func() {
+		for _, answer := range []string{"-READONLY You can't write against a read only replica.\r\n", ":1\r\n"} {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				in := bufio.NewReader(c)
+				for {
+					line, err := in.ReadString('\n')
+					if err != nil {
+						_ = c.Close()
+						return
+					}
+					if strings.HasPrefix(line, "EVAL") {
+						_, _ = io.WriteString(c, answer)
+					}
+				}
+			})
+		}
+	})
+	k := Redis()
+	s, err := outputs.Parse(&k, "redis://"+l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink, err := k.Open(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := outputs.Batch{Rows: outputstest.Rows("a")[:1]}
+	if out := sink.Deliver(t.Context(), row); out.Verdict != outputs.VerdictAgain || !strings.Contains(out.Why, "READONLY") {
+		t.Errorf("a replica: %+v", out)
+	}
+	if out := sink.Deliver(t.Context(), row); out.Verdict != outputs.VerdictDelivered {
+		t.Errorf("the next try: %+v", out)
+	}
+	sink.Close()
 }
 
 // What a server answers may be anything.
