@@ -3,6 +3,7 @@ package output
 import (
 	"encoding/binary"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -55,8 +56,8 @@ func (v *Version) Parts() (epoch, revision uint64) {
 	return binary.BigEndian.Uint64(v[:8]), binary.BigEndian.Uint64(v[24:])
 }
 
-// Row is one row of a job. The key is (Kind, Job, Datacenter, Workflow, Step, From, To) with Expression of thresholds
-// and checks, and Sequence of events. No name of a row is safe to paste into a format: escape it.
+// Row is one row of a job. The key is (Kind, Job, Datacenter, Workflow, Step, StepKind, From, To) with Expression of
+// thresholds, and Sequence of events. No name of a row is safe to paste into a format: escape it.
 type Row struct {
 	Kind       RowKind
 	Job        string // its id
@@ -120,9 +121,23 @@ type Event struct {
 	Detail   string
 }
 
-// Key names the row among all rows, for places that have one column for it.
+var stepKinds = [...]string{
+	message.StepRequest: "request", message.StepFunction: "function", message.StepCheck: "check", message.StepPart: "part", message.StepBeside: "beside",
+}
+
+// StepKindName is a kind of step as formats write it; empty if it has none.
+func StepKindName(k message.StepKind) string {
+	if int(k) < len(stepKinds) {
+		return stepKinds[k]
+	}
+	return ""
+}
+
+// Key names the row among all rows, for places that have one column for it. Its names are escaped as in a path of a URL,
+// so that a slash of one parts nothing.
 func (r *Row) Key() string {
-	k := fmt.Sprintf("%s/%s/%s/%s/%s/%d/%d", r.Kind, r.Job, r.Datacenter, r.Workflow, r.Step, r.From.Milliseconds(), r.To.Milliseconds())
+	k := fmt.Sprintf("%s/%s/%s/%s/%s/%s/%d/%d", r.Kind, r.Job, url.PathEscape(r.Datacenter), url.PathEscape(r.Workflow), url.PathEscape(r.Step), StepKindName(r.StepKind),
+		r.From.Milliseconds(), r.To.Milliseconds())
 	switch {
 	case r.Threshold != nil:
 		k += "/" + r.Threshold.Expression

@@ -171,17 +171,13 @@ func StatusName(status uint32) string {
 	return strconv.FormatUint(uint64(status), 10)
 }
 
-var stepKinds = map[message.StepKind]string{
-	message.StepRequest: "request", message.StepFunction: "function", message.StepPart: "part", message.StepBeside: "beside", message.StepCheck: "check",
-}
-
 // StepKindName is a kind of step as formats write it; empty if it has none.
-func StepKindName(k message.StepKind) string { return stepKinds[k] }
+func StepKindName(k message.StepKind) string { return output.StepKindName(k) }
 
 // StepKindOf is the kind of a name that StepKindName wrote; none of others.
 func StepKindOf(name string) message.StepKind {
 	for k := message.StepNone + 1; name != "" && k <= message.StepBeside; k++ {
-		if stepKinds[k] == name {
+		if StepKindName(k) == name {
 			return k
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -353,11 +354,12 @@ func newClickHouse(t *testing.T) outputstest.Place {
 	p := &place{behind: address, Proxy: outputstest.NewProxy(serverstest.To(address), nil), options: ",database=load,user=load,password_env=CH_PASSWORD", key: func(r *outputs.Row) string { return fmt.Sprint(r.Key(), "#", begunOf(r)) }}
 	t.Cleanup(p.Close)
 	p.stored = func(job string) (map[string]int, error) {
-		text := serverstest.ClickHouseQuery(t, address, "SELECT kind, job, datacenter, workflow, step, from_ms, to_ms, expression, sequence, begun, bucket.count FROM hyperscale_rows FINAL WHERE job = '"+job+"' FORMAT JSONEachRow")
+		text := serverstest.ClickHouseQuery(t, address, "SELECT kind, job, datacenter, workflow, step, step_kind, from_ms, to_ms, expression, sequence, begun, bucket.count FROM hyperscale_rows FINAL WHERE job = '"+job+"' FORMAT JSONEachRow")
 		all := map[string]int{}
 		for d := json.NewDecoder(bytes.NewReader([]byte(text))); d.More(); {
 			var r struct {
 				Kind, Job, Datacenter, Workflow, Step, Expression string
+				StepKind                                          string `json:"step_kind"`
 				FromMS                                            string `json:"from_ms"`
 				ToMS                                              string `json:"to_ms"`
 				Sequence, Begun                                   string
@@ -366,7 +368,7 @@ func newClickHouse(t *testing.T) outputstest.Place {
 			if err := d.Decode(&r); err != nil {
 				return nil, err
 			}
-			key := strings.Join([]string{r.Kind, r.Job, r.Datacenter, r.Workflow, r.Step, r.FromMS, r.ToMS}, "/")
+			key := strings.Join([]string{r.Kind, r.Job, url.PathEscape(r.Datacenter), url.PathEscape(r.Workflow), url.PathEscape(r.Step), r.StepKind, r.FromMS, r.ToMS}, "/")
 			switch r.Kind {
 			case "threshold":
 				key += "/" + r.Expression
