@@ -22,6 +22,6 @@ func All() []node.Event {
 		&LeaseGranted{}, &LeaseExtended{}, &LeaseEnded{}, &LeaseCalled{}, &LeaseReturned{}, &AcceptorWrote{},
 		&GroupJoined{}, &GroupLevel{}, &GroupRefused{}, &GroupMoved{}, &GroupAlarm{}, &ClockSuspect{}, &Reached{},
 		&MemberChanged{}, &HealthChanged{}, &Voted{}, &Elected{}, &SteppedDown{}, &LeaderKnown{},
-		&ClientCalled{}, &ClientReturned{}, &ClientTold{}, &AskedAgain{}, &ShardRenewed{},
+		&ClientCalled{}, &ClientReturned{}, &ClientTold{}, &AskedAgain{}, &ShardRenewed{}, &SinkEnded{},
 	}
 }
