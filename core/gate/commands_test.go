@@ -14,6 +14,7 @@ import (
 	"hyperscale/core/gate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 )
 
 func (g *cluster) cutApart(_ *testing.T, d *datadriven.TestData) {
@@ -124,6 +125,12 @@ func (m *member) tell(t *testing.T, name, role string) {
 
 func configure(t *testing.T, c *gate.Config, d *datadriven.TestData) {
 	for _, a := range d.CmdArgs {
+		if a.Key == "sinks" {
+			for _, name := range a.Vals {
+				c.Sinks = append(c.Sinks, output.Sink{Name: name, Window: 10 * time.Second})
+			}
+			continue
+		}
 		n := int(number(t, a.Vals[0]))
 		switch a.Key {
 		case "queue":
@@ -183,10 +190,24 @@ func (m *member) submitted(t *testing.T, d *datadriven.TestData) *message.JobSub
 		soak.Name, soak.Duration = "soak", 30*time.Second
 		s.Plan.Workflows = append(s.Plan.Workflows, soak)
 	}
+	if names := arg(d, "outputs", ""); names != "" {
+		s.Sent, s.Outputs.List = 1_700_000_000_000, list(names)
+	}
 	if d.HasArg("unique") {
 		s.Plan.Workflows[0].Feed = message.FeedPlan{Name: "people.csv", Rows: 100, Unique: true, AtEnd: message.RowsStop}
 	}
 	return s
+}
+
+// sinks answers all that is on its way to sinks.
+func (m *member) sinks(t *testing.T, d *datadriven.TestData) {
+	verdict, ok := map[string]node.DeliveryVerdict{"done": node.DeliveryDone, "failed": node.DeliveryFailed, "unconfigured": node.DeliveryUnconfigured}[d.CmdArgs[0].Key]
+	if !ok {
+		d.Fatalf(t, "no such verdict")
+	}
+	for _, of := range m.world.Deliveries() {
+		m.world.Delivered(node.Delivered{ID: of.ID, Verdict: verdict, Why: arg(d, "why", ""), Rejected: number(t, arg(d, "rejected", "0"))})
+	}
 }
 
 // codes are what a beat may say that its manager refuses dispatches for.

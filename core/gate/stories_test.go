@@ -19,11 +19,12 @@ type command[T any] func(on T, t *testing.T, d *datadriven.TestData)
 
 // gateCommands are given to one gate, beside nodetest's own:
 //
-//	config queue=n | watchers=n | waiters=n | results=n | age=s | jobs=n
-//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique] [soak] [count=n] [prefer=a,b]
+//	config sinks=(a,b) | queue=n | watchers=n | waiters=n | results=n | age=s | jobs=n
+//	submit <client> key=k [in=a,b] [vus=n] [cores=n] [layer=2] [files=n] [timeout=d] [threshold=expr] [abort=<percent of errors>] [unique] [soak] [count=n] [prefer=a,b] [outputs=a,b]
 //	beat <manager> in=a [free=n] [total=n] [workers=n] [draining] [refuses=quorum|joining|full] [overdue=d] [managers=n] [suspects=n] [subjobs=<job>:<fence>,...]
 //	progress <manager> <job> in=a fence=1.1.0 seq=n [ok=n] [failed=n] [cores=n] [ended] [soak]
 //	result <manager> <job> in=a fence=1.1.0 [state=COMPLETED] [n=10] [error=text] [soak]
+//	sinks done|failed|unconfigured [rejected=n] [why=text]    answer each delivery
 func gateCommands() map[string]command[*member] {
 	return map[string]command[*member]{
 		"config": func(m *member, t *testing.T, d *datadriven.TestData) { configure(t, &m.config, d) },
@@ -32,6 +33,7 @@ func gateCommands() map[string]command[*member] {
 		"progress": func(m *member, t *testing.T, d *datadriven.TestData) {
 			m.deliver(d.CmdArgs[0].Key, m.progress(t, d))
 		},
+		"sinks":  func(m *member, t *testing.T, d *datadriven.TestData) { m.sinks(t, d) },
 		"result": func(m *member, t *testing.T, d *datadriven.TestData) { m.deliver(d.CmdArgs[0].Key, m.result(t, d)) },
 	}
 }

@@ -72,7 +72,7 @@ var onlyNamed = []node.Event{
 	event.JobSubmitted{}, event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.SubjobGivenUp{}, event.SubjobLate{}, event.ShardDispatched{},
 	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{}, event.WaitsReleased{}, event.BarrierReleased{}, event.CoreFreed{}, event.DatacenterFavoured{}, event.ManagerJudged{},
-	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{}, event.AskedAgain{}, event.GatesKnown{}, event.GatesRecalled{}, event.GatePreferred{},
+	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{}, event.AskedAgain{}, event.GatesKnown{}, event.GatesRecalled{}, event.GatePreferred{}, event.SinkEnded{},
 }
 
 // A new event has a metric, or a line here says that its name is enough.
