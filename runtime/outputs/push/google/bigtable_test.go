@@ -2,6 +2,7 @@ package google
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"hyperscale/core/stats"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/outputstest"
 	"hyperscale/runtime/outputs/push/otlp"
@@ -183,4 +185,29 @@ func FuzzStatuses(f *testing.F) {
 			t.Fatalf("%+v", out)
 		}
 	})
+}
+
+// Each cell is the figure of its name: no two figures of the row are equal.
+func TestCellsAreFiguresOfTheirNames(t *testing.T) {
+	f := &outputs.Figures{Begun: 1 << 33, OK: 2, Failed: 3, TimedOut: 4}
+	var h stats.Histogram
+	for i := range uint64(2000) {
+		h.Record(i * 1000)
+	}
+	f.Latency = h.Wire()
+	q := f.Quantiles()
+	r := outputs.Row{Kind: outputs.RowWindow, Job: "j", Figures: f}
+	want := map[string]uint64{
+		"begun": 1 << 33, "ok": 2, "failed": 3, "timed_out": 4, "p50_ns": q[0], "p90_ns": q[1], "p95_ns": q[2], "p99_ns": q[3], "p999_ns": q[4],
+	}
+	for _, c := range cellsOf(&r)[1:] {
+		name := string(c[0])
+		if n, has := want[name]; !has || n != binary.BigEndian.Uint64(c[1]) {
+			t.Errorf("%s is %d, want %d", name, binary.BigEndian.Uint64(c[1]), n)
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 || q[1] == q[2] || q[3] == q[4] {
+		t.Errorf("no cell has %v; quantiles %v", want, q)
+	}
 }
