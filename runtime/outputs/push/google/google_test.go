@@ -7,8 +7,11 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -204,4 +207,33 @@ func FuzzToken(f *testing.F) {
 			t.Fatal(token, err)
 		}
 	})
+}
+
+// A server of tokens may repeat what asked it: neither the body nor the signed token in it is in what people see.
+func TestNoTextRepeatsWhatAsksForAToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "account.json")
+	signed := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		signed = r.FormValue("assertion")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, "bad "+signed)
+	}))
+	defer server.Close()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	account, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "a@b", "private_key": string(text), "token_uri": server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, account, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, GCS(), "gs://b,key_file="+file+",endpoint="+server.URL)
+	out := s.Deliver(t.Context(), batch(0))
+	if out.Verdict != outputs.VerdictDenied || len(signed) < 100 || strings.Contains(out.Why, signed[:40]) || !strings.Contains(out.Why, "***") {
+		t.Fatalf("%+v", out)
+	}
 }

@@ -119,7 +119,16 @@ func (t *tokens) request(now time.Time) (*push.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &push.Request{Method: http.MethodPost, URL: a.tokenURL, Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: []byte(body), Hide: []string{body}}, nil
+	return &push.Request{Method: http.MethodPost, URL: a.tokenURL, Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: []byte(body), Hide: secretsOf(body)}, nil
+}
+
+// secretsOf are what no text repeats of a body that asks for a token: the body, and the token in it by which the account asks.
+func secretsOf(body string) []string {
+	in, err := url.ParseQuery(body)
+	if err != nil {
+		return []string{body}
+	}
+	return []string{body, in.Get("assertion")}
 }
 
 // metadata asks the server that each machine of Google's has.
