@@ -121,14 +121,19 @@ type Event struct {
 	Detail   string
 }
 
-var stepKinds = [...]string{
-	message.StepRequest: "request", message.StepFunction: "function", message.StepCheck: "check", message.StepPart: "part", message.StepBeside: "beside",
-}
-
 // StepKindName is a kind of step as formats write it; empty if it has none.
 func StepKindName(k message.StepKind) string {
-	if int(k) < len(stepKinds) {
-		return stepKinds[k]
+	switch k {
+	case message.StepRequest:
+		return "request"
+	case message.StepFunction:
+		return "function"
+	case message.StepCheck:
+		return "check"
+	case message.StepPart:
+		return "part"
+	case message.StepBeside:
+		return "beside"
 	}
 	return ""
 }

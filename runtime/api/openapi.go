@@ -15,7 +15,7 @@ import (
 type object = map[string]any
 
 // openapi answers the description of the routes.
-func (c *call) openapi() error { return c.answer(http.StatusOK, Describe()) }
+func openapi(c *call) error { return c.answer(http.StatusOK, Describe()) }
 
 // Describe makes the OpenAPI description of the table of routes, and of the structs that it answers with.
 func Describe() map[string]any {

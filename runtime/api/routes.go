@@ -172,7 +172,7 @@ func clusterRoutes() []route {
 			Answers: []answer{{Status: http.StatusNoContent, What: "It is gone."}},
 		},
 		{
-			Method: http.MethodGet, Path: "/v1/openapi.json", Right: node.RightView, do: (*call).openapi,
+			Method: http.MethodGet, Path: "/v1/openapi.json", Right: node.RightView, do: openapi,
 			Summary: "This description.",
 			Answers: answered(map[string]any{}, "OpenAPI 3.0.3."),
 		},

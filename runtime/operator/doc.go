@@ -21,5 +21,5 @@
 //	o, err := operator.New(operator.Config{Label: "prod", Namespaces: []string{"shop"}, Kube: side, Gates: other, Logger: logger})
 //	err = o.Run(ctx)
 //
-// Read object.go, side.go, kube.go, watch.go, gates.go, operator.go, submit.go, cancel.go, follow.go, status.go, health.go.
+// Read object.go, side.go, kube.go, gates.go, operator.go, submit.go, cancel.go, follow.go, status.go, health.go.
 package operator

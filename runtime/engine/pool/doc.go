@@ -48,6 +48,6 @@
 //	c.Requests = requests
 //	c.Wire.Dispatch(index) // the slot of this index has a request
 //
-// Read connections.go, slot.go, sockets.go, dialer.go, resolve.go, names.go, sources.go;
+// Read connections.go, slot.go, sockets.go, dialer.go, names.go, sources.go;
 // wire.go; pools.go, streams.go, dialogue.go, talks.go, lively.go, sessions.go, pins.go, branches.go, islands.go; secure.go, tlsoptions.go, tunnels.go.
 package pool
