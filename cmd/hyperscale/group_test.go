@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -84,8 +85,12 @@ func (g *group) start(ids ...string) {
 }
 
 // status is one gate's view of the group.
-func (g *group) status() (c view.Cluster, ok bool) {
-	p := start(g.t, "status", "--cluster", "--json", "--gate", list(g.gates))
+func (g *group) status(without ...string) (c view.Cluster, ok bool) {
+	gates := maps.Clone(g.gates)
+	for _, id := range without {
+		delete(gates, id)
+	}
+	p := start(g.t, "status", "--cluster", "--json", "--gate", list(gates))
 	return c, p.code() == command.ExitGood && json.Unmarshal([]byte(p.out.String()), &c) == nil
 }
 
@@ -98,11 +103,12 @@ func (g *group) led(want string) {
 	})
 }
 
-// owner waits until a gate that is not this one owns the job, and returns its id.
+// owner waits until a gate that is not this one owns the job, and returns its id. It does not ask that gate: one that was
+// away knows who owned the job before.
 func (g *group) owner(job, not string) (id string) {
 	g.t.Helper()
 	eventually(g.t, "another gate than "+not+" owns "+job, patience, func() bool {
-		c, _ := g.status()
+		c, _ := g.status(not)
 		for _, l := range c.Leases {
 			for gate, address := range g.gates {
 				if l.Job == job && l.Holder == address && gate != not && l.LeftNS > 0 {

@@ -17,9 +17,9 @@ import (
 	"hyperscale/runtime/report"
 )
 
-// killsWanted is how many real kills TestLossesCostGaps makes: HYPERSCALE_KILLS, else two.
-func killsWanted(t *testing.T) int {
-	n, err := strconv.Atoi(cmp.Or(os.Getenv("HYPERSCALE_KILLS"), "2"))
+// killsWanted is how many real kills a test makes: HYPERSCALE_KILLS, else so many.
+func killsWanted(t *testing.T, otherwise string) int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("HYPERSCALE_KILLS"), otherwise))
 	if err != nil || n < 1 {
 		t.Fatalf("HYPERSCALE_KILLS = %q: it is a number from 1", os.Getenv("HYPERSCALE_KILLS"))
 	}
@@ -49,7 +49,7 @@ workflow(name = "load", duration = "30s", vus = 40, rate = "200/s", cores = 4, s
 // The load is back soon, and the run ends on time.
 func TestLossesCostGaps(t *testing.T) {
 	t.Parallel()
-	left := killsWanted(t)
+	left := killsWanted(t, "2")
 	var mu sync.Mutex
 	var back []time.Duration
 	t.Run("jobs", func(t *testing.T) {
