@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +20,7 @@ import (
 
 // scraped is a cluster with a Prometheus that reads all its nodes.
 type scraped struct {
-	*group
+	*apis
 	server string
 }
 
@@ -27,8 +29,11 @@ func newScraped(t *testing.T) *scraped {
 	if _, err := exec.LookPath("prometheus"); err != nil && os.Getenv("HYPERSCALE_CI") == "" {
 		t.Skip("prometheus is not installed")
 	}
-	g := newGroup(t)
-	g.more = []string{"--set", "gate.sweep_interval=1s"} // how often they tell of their bounds
+	g := withAPI(t)
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) // it takes all rows
+	t.Cleanup(hook.Close)
+	sinks := write(t, "sinks.yaml", fmt.Sprintf("outputs:\n  hook: {kind: webhook, address: %q, window: 1s, default: true}\n", hook.URL))
+	g.more = append(g.more, "--set", "gate.sweep_interval=1s", "--config", sinks) // how often they tell of their bounds
 	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
 	rules, err := filepath.Abs(filepath.Join("..", "..", "deploy", "prometheus", "*.yaml"))
 	if err != nil {
@@ -133,6 +138,11 @@ func TestPanelsHaveData(t *testing.T) {
 	from := time.Now()
 	url, file := serveTarget(t, "--latency", "5ms", "--error-every", "10"), write(t, "load.star", loadFile)
 	wait, job, _ := s.submit(file, url, 12*time.Second, "client-1")
+	for role, status := range map[string]int{"viewer": http.StatusOK, "of nobody": http.StatusUnauthorized} { //lint:orderfree two requests
+		if r := s.call(t.Context(), "gate-1", role, http.MethodGet, "/v1/whoami", ""); r.StatusCode != status || r.Body.Close() != nil {
+			t.Errorf("a token %s: %s", role, r.Status)
+		}
+	}
 	s.asks(fmt.Sprintf("sum(hyperscale_requests_total{run=%q})", job), func(v float64) bool { return v > 20 })
 	busy := ""
 	eventually(t, "a worker is busy", patience, func() bool {
