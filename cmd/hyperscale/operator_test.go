@@ -29,7 +29,7 @@ func TestOperator(t *testing.T) {
 	a.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
 	a.up()
 	kube := operatortest.NewKube()
-	kube.Token = func() string { return "MARKED-KUBE" }
+	kube.SetToken(func() string { return "MARKED-KUBE" })
 	server := httptest.NewServer(kube)
 	t.Cleanup(server.Close)
 	for name, text := range map[string]string{"kube.token": "MARKED-KUBE", "gates.token": a.tokens["submitter"]} {

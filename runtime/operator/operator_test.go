@@ -48,7 +48,7 @@ func inWorld(t *testing.T, replicas int, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, kube: operatortest.NewKube(), gates: operatortest.NewGates()}
 		w.kube.Bookmarks = 20 * time.Second
-		w.kube.Token = func() string { return kubeToken }
+		w.kube.SetToken(func() string { return kubeToken })
 		w.config = Config{
 			Label: "prod", Namespaces: []string{"shop", "search"}, Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
 			Kube:  Side{URL: "https://kube", Token: filepath.Join(folder, "kube"), Transport: operatortest.Direct{Handler: w.kube}},
@@ -294,13 +294,13 @@ func TestDeletedInAbsence(t *testing.T) {
 // stand in no status, and the object's own job is submitted, followed and cancelled.
 func TestForgedNames(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
-		w.kube.Fault = func(kind string, out http.ResponseWriter, _ *http.Request) bool { // no object is known before its job is forged
+		w.kube.SetFault(func(kind string, out http.ResponseWriter, _ *http.Request) bool { // no object is known before its job is forged
 			if kind == "list" && len(w.gates.Jobs()) == 0 {
 				operatortest.Refuse(out, http.StatusServiceUnavailable, "Unavailable", "later")
 				return true
 			}
 			return false
-		}
+		})
 		uid := w.kube.Apply("shop", "t", inline("x"))
 		w.submit("forged", "loadtest/prod/shop/t/"+uid)
 		require.True(t, w.gates.Edit("forged", func(j *operatortest.Job) { j.State, j.Requests = "COMPLETED", 1000 }))
@@ -355,12 +355,12 @@ func TestServerAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, 2, func(w *world) {
 				var away atomic.Bool
-				w.kube.Fault = func(_ string, out http.ResponseWriter, r *http.Request) bool {
+				w.kube.SetFault(func(_ string, out http.ResponseWriter, r *http.Request) bool {
 					if away.Load() {
 						way(out, r)
 					}
 					return away.Load()
-				}
+				})
 				var uids []string
 				for i := range 5 {
 					uids = append(uids, w.kube.Apply("shop", fmt.Sprint("t", i), inline("x")))
@@ -469,13 +469,13 @@ func TestStatusWrites(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		var conflicts atomic.Int32
-		w.kube.Fault = func(kind string, out http.ResponseWriter, _ *http.Request) bool {
+		w.kube.SetFault(func(kind string, out http.ResponseWriter, _ *http.Request) bool {
 			if kind != "status" || conflicts.Add(1) > 3 {
 				return false
 			}
 			operatortest.Refuse(out, http.StatusConflict, "Conflict", "another one")
 			return true
-		}
+		})
 		uid := w.kube.Apply("shop", "t", inline("x"))
 		w.within(15*time.Second, "written", func() bool { return w.phase("shop", "t") == "Queued" })
 		require.Equal(t, 1, w.job(uid).Submits)
@@ -487,7 +487,7 @@ func TestExpiredToken(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		var token atomic.Value
 		token.Store(kubeToken)
-		w.kube.Token = func() string { return token.Load().(string) }
+		w.kube.SetToken(func() string { return token.Load().(string) })
 		w.kube.Apply("shop", "t", inline("x"))
 		w.within(3*time.Second, "submitted", func() bool { return w.phase("shop", "t") == "Queued" })
 		token.Store("MARKED-NEW")
@@ -504,7 +504,7 @@ func TestUnknownToken(t *testing.T) {
 	inWorld(t, 0, func(w *world) {
 		var unknown atomic.Bool
 		var names atomic.Int32
-		w.gates.Fault = func(out http.ResponseWriter, r *http.Request) bool {
+		w.gates.SetFault(func(out http.ResponseWriter, r *http.Request) bool {
 			if unknown.Load() {
 				operatortest.Fail(out, http.StatusUnauthorized, "unauthorized", "the token has ended")
 				return true
@@ -513,7 +513,7 @@ func TestUnknownToken(t *testing.T) {
 				names.Add(1)
 			}
 			return false
-		}
+		})
 		o, err := New(w.config)
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(context.Background())
@@ -556,12 +556,12 @@ func TestGatesAway(t *testing.T) {
 	inWorld(t, 2, func(w *world) {
 		var away atomic.Bool
 		away.Store(true)
-		w.gates.Fault = func(out http.ResponseWriter, _ *http.Request) bool {
+		w.gates.SetFault(func(out http.ResponseWriter, _ *http.Request) bool {
 			if away.Load() {
 				operatortest.Fail(out, http.StatusServiceUnavailable, "overloaded", "later")
 			}
 			return away.Load()
-		}
+		})
 		uid := w.kube.Apply("shop", "t", inline("x"))
 		w.within(5*time.Second, "it waits", func() bool { return w.is("shop", "t", "Accepted", "Unknown") })
 		require.Contains(t, w.kube.Status("shop", "t")["reason"], "overloaded")
@@ -582,18 +582,18 @@ func TestGatesAway(t *testing.T) {
 func TestChangedFiles(t *testing.T) {
 	inWorld(t, 1, func(w *world) {
 		w.kube.Files("shop", "c", map[string]string{"m": "one"})
-		w.kube.Fault = func(kind string, out http.ResponseWriter, _ *http.Request) bool {
+		w.kube.SetFault(func(kind string, out http.ResponseWriter, _ *http.Request) bool {
 			if kind == "status" {
 				operatortest.Refuse(out, http.StatusInternalServerError, "InternalError", "no")
 			}
 			return kind == "status"
-		}
+		})
 		uid := w.kube.Apply("shop", "t", operatortest.Object{"program": map[string]any{"configMap": "c", "file": "m"}})
 		w.within(3*time.Second, "submitted", func() bool { return w.job(uid).ID != "" })
 		w.stop()
 		synctest.Wait()
 		w.kube.Files("shop", "c", map[string]string{"m": "two"})
-		w.kube.Fault = nil
+		w.kube.SetFault(nil)
 		w.run(1)
 		w.within(5*time.Second, "adopted", func() bool { return w.is("shop", "t", "Accepted", "True") })
 		require.Equal(t, w.job(uid).ID, w.kube.Status("shop", "t")["job"])

@@ -20,14 +20,20 @@ const TokenName = "operator"
 
 // Gates is a double of the HTTP API of gates. Jobs change when the test says so.
 type Gates struct {
-	// Fault answers a request instead of the gates, if it returns true.
-	Fault func(w http.ResponseWriter, r *http.Request) bool
 	// First is the state of a new job; empty: QUEUED.
 	First string
 
-	mu   sync.Mutex
-	jobs map[string]*Job
-	list []string // IDs in the order of submission
+	mu    sync.Mutex
+	fault func(w http.ResponseWriter, r *http.Request) bool
+	jobs  map[string]*Job
+	list  []string // IDs in the order of submission
+}
+
+// SetFault changes what answers a request instead of the gates, if it returns true; nil: nothing does.
+func (g *Gates) SetFault(f func(w http.ResponseWriter, r *http.Request) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fault = f
 }
 
 // Job is a job of the double.
@@ -74,7 +80,10 @@ func (g *Gates) Forget(key string) {
 
 // ServeHTTP implements http.Handler.
 func (g *Gates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g.Fault != nil && g.Fault(w, r) {
+	g.mu.Lock()
+	fault := g.fault
+	g.mu.Unlock()
+	if fault != nil && fault(w, r) {
 		return
 	}
 	held(w, &g.mu, func(w http.ResponseWriter) { g.answer(w, r) })

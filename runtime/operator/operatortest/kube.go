@@ -22,14 +22,12 @@ type Object map[string]any
 
 // Kube is a double of the API server.
 type Kube struct {
-	// Fault answers a request instead of the server, if it returns true. Kind is list, watch, get, status, delete or files.
-	Fault func(kind string, w http.ResponseWriter, r *http.Request) bool
-	// Token is what requests must bring; empty: any.
-	Token func() string
 	// Bookmarks is how often a watch without news says how far it is; 0: never.
 	Bookmarks time.Duration
 
 	mu       sync.Mutex
+	fault    Fault
+	token    func() string // what requests must bring; nil: any
 	revision int
 	floor    int // no watch begins below
 	uids     int
@@ -38,6 +36,23 @@ type Kube struct {
 	log      []event
 	news     chan struct{} // closed with each event
 	calls    []Call
+}
+
+// Fault answers a request instead of the server, if it returns true. Kind is list, watch, get, status, delete or files.
+type Fault func(kind string, w http.ResponseWriter, r *http.Request) bool
+
+// SetFault changes what answers instead of the server; nil: nothing does.
+func (k *Kube) SetFault(f Fault) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.fault = f
+}
+
+// SetToken changes what requests must bring; nil: any.
+func (k *Kube) SetToken(of func() string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.token = of
 }
 
 // Call is a request that has arrived.
@@ -167,12 +182,13 @@ func (k *Kube) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, namespace, name := kindOf(r)
 	k.mu.Lock()
 	k.calls = append(k.calls, Call{time.Now(), kind, r.URL.Path, string(body)})
+	fault, token := k.fault, k.token
 	k.mu.Unlock()
 	switch {
 	case err != nil:
 		Refuse(w, http.StatusBadRequest, "BadRequest", err.Error())
-	case k.Fault != nil && k.Fault(kind, w, r):
-	case k.Token != nil && r.Header.Get("Authorization") != "Bearer "+k.Token():
+	case fault != nil && fault(kind, w, r):
+	case token != nil && r.Header.Get("Authorization") != "Bearer "+token():
 		Refuse(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 	default:
 		k.answer(w, r, kind, namespace, name, body)
