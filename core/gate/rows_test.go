@@ -245,8 +245,8 @@ func TestTheSinksOfAJob(t *testing.T) {
 	s := newShop(t, "pond")
 	got, n := last[*message.Refused](s.gates[0], "c1")
 	require.Equal(t, 1, n)
-	require.Equal(t, message.CodeBadPlan, got.Code)
-	require.Contains(t, got.Detail, `outputs: sink "pond" is not configured: known are lake audit`)
+	require.Equal(t, message.CodeUnknownSink, got.Code)
+	require.Contains(t, got.Detail, `sink "pond" is not configured: known are lake audit`)
 	c := gate.Default()
 	c.Sinks = []output.Sink{{Name: "Lake", Window: time.Second}}
 	require.ErrorContains(t, c.Validate(), `sink "Lake"`)

@@ -259,7 +259,7 @@ func (c *Config) check(s *message.JobSubmit) (message.Code, string) {
 		return message.CodeBadPlan, plan.Text(faults)
 	}
 	if _, err := output.Chosen(c.Sinks, s.Outputs.List, s.Sent); err != nil {
-		return message.CodeBadPlan, "outputs: " + err.Error()
+		return message.CodeUnknownSink, err.Error()
 	}
 	return message.CodeNone, ""
 }

@@ -37,6 +37,7 @@ const (
 	CodeForbidden
 	CodeVersion
 	CodeSeatKept
+	CodeUnknownSink
 	codeEnd
 )
 
@@ -111,6 +112,8 @@ func (c Code) later() codeEntry {
 		return codeEntry{"another version of the protocol is needed", false, "upgrade the node that is named: `hyperscale upgrade status` lists the versions"}
 	case CodeSeatKept:
 		return codeEntry{"the set stays as it is", false, "stop the node that leaves first, and replace one member at a time while all others are ready: `hyperscale members list` and `hyperscale status --cluster` show them"}
+	case CodeUnknownSink:
+		return codeEntry{"the job's outputs do not fit the gates", false, "name a sink that is known, or add it to outputs: of every gate"}
 	}
 	return codeEntry{"unknown code", false, "use the same version of hyperscale at both ends"}
 }

@@ -62,6 +62,8 @@ func meanings(c message.Code) meaning {
 		return meaning{http.StatusConflict, "set_kept"}
 	case message.CodeUnknownDatacenter:
 		return meaning{http.StatusUnprocessableEntity, "unknown_datacenter"}
+	case message.CodeUnknownSink:
+		return meaning{http.StatusUnprocessableEntity, "unknown_sink"}
 	case message.CodeBadPlan:
 		return meaning{http.StatusUnprocessableEntity, "bad_plan"}
 	case message.CodeTooLarge:

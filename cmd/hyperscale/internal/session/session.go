@@ -252,7 +252,7 @@ func Refusal(r *message.Refused) error {
 	code := command.ExitFailed
 	switch r.Code {
 	case message.CodeUnknownJob, message.CodeUnknownWorkflow, message.CodeUnknownDatacenter, message.CodeKeyMismatch, message.CodeBadPlan, message.CodeTooLarge,
-		message.CodeNoLetter:
+		message.CodeNoLetter, message.CodeUnknownSink:
 		code = command.ExitUsage
 	}
 	return command.Exit(code, fmt.Errorf("%s: %s", text, r.Code.Remedy()))
