@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"hyperscale/runtime/outputs"
-	"hyperscale/runtime/outputs/broker"
+	"hyperscale/runtime/outputs/brokers"
 	"hyperscale/runtime/outputs/documents"
 	"hyperscale/runtime/outputs/files"
 	"hyperscale/runtime/outputs/lines"
@@ -24,7 +24,7 @@ func All() []outputs.Kind {
 		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
 		relational.Timescale(), documents.Redis(), documents.MongoDB(), google.GCS(), google.BigQuery(), google.Bigtable(), cosmos.Kind(), snowflake.Kind(),
 		push.Datadog(), push.NewRelic(), push.Honeycomb(), push.CloudWatch(), push.Lambda(), push.Timestream(), lines.Netdata(), push.Telegraf(),
-		broker.Kafka(), parquet.Kind(),
+		brokers.Kafka(), parquet.Kind(),
 	}
 }
 

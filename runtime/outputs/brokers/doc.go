@@ -1,4 +1,4 @@
-// Package broker is the output that sends each row as a message: Kafka.
+// Package brokers is the output that sends each row as a message: Kafka.
 //
 // It knows no topic but one, and reads nothing back. The codec of the load engine speaks to brokers.
 //
@@ -12,4 +12,4 @@
 //	RECORDS-4 A row that a broker never takes is rejected alone: the others of its batch are delivered.
 //
 // Read kafka.go, address.go.
-package broker
+package brokers
