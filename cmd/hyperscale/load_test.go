@@ -138,7 +138,7 @@ func TestPanelsHaveData(t *testing.T) {
 	from := time.Now()
 	url, file := serveTarget(t, "--latency", "5ms", "--error-every", "10"), write(t, "load.star", loadFile)
 	wait, job, _ := s.submit(file, url, 12*time.Second, "client-1")
-	for role, status := range map[string]int{"viewer": http.StatusOK, "of nobody": http.StatusUnauthorized} { //lint:orderfree two requests
+	for role, status := range map[string]int{"viewer": http.StatusOK, "unknown": http.StatusUnauthorized} { //lint:orderfree two requests
 		if r := s.call(t.Context(), "gate-1", role, http.MethodGet, "/v1/whoami", ""); r.StatusCode != status || r.Body.Close() != nil {
 			t.Errorf("a token %s: %s", role, r.Status)
 		}
