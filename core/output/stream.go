@@ -76,9 +76,10 @@ func tallyOf(rows []Row) (t tally) {
 	return t
 }
 
-// Requests are those of a row whose loss is theirs: of the whole job's windows, the measured steps.
+// Requests are those of a row whose loss is theirs: of the whole job's windows, each request once. Calls of functions are
+// none.
 func Requests(r *Row) uint64 {
-	if r.Kind == RowWindow && r.Datacenter == "" && r.StepKind.Measured() {
+	if r.Kind == RowWindow && r.Datacenter == "" && r.StepKind.Requests() && r.Figures != nil {
 		return r.Figures.Begun
 	}
 	return 0
@@ -287,6 +288,7 @@ func (s *Stream) Delivered(d *node.Delivered, r *message.Result) (save bool) {
 		}
 		return s.final
 	case node.DeliveryFailed:
+		s.told.Twice += d.Twice // what is lost to us may be there, and more than once
 		s.GiveUp(r, d.Why)
 		return true
 	case node.DeliveryNone, node.DeliveryTrying, node.DeliveryUnconfigured:

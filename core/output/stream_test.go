@@ -13,6 +13,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/message/record"
 	"hyperscale/core/node"
+	"hyperscale/core/output/outputtest"
 )
 
 // place is a sink that replaces rows by their keys.
@@ -200,4 +201,63 @@ func TestOwnersDie(t *testing.T) {
 			t.Fatalf("at the end: %+v", rep)
 		}
 	})
+}
+
+// Each count that a host tells of a delivery adds up under its own name, over batches and over owners, also if the sink fails
+// at last.
+func TestDeliveredAddsUp(t *testing.T) {
+	s := NewStream(message.JobOf("k"), "shop.star", Sink{Name: "lake", Window: 10 * time.Second}, sentAt)
+	s.Own(1)
+	batch := func(at time.Duration, started uint64) {
+		t.Helper()
+		s.Cut(outputtest.Status(at, nil, started))
+		file, ok := s.Next()
+		if !ok {
+			t.Fatal("there is no batch")
+		}
+		s.Kept(archive.DigestOf(file))
+		s.Saved()
+	}
+	said := func(v node.DeliveryVerdict) *node.Delivered {
+		return &node.Delivered{Verdict: v, Why: "why", Rejected: 1, RejectedRequests: 20, Lost: 1, LostRequests: 300, Twice: 4000}
+	}
+	batch(11*time.Second, 100)
+	rows := s.tally.rows
+	s.Delivered(said(node.DeliveryDone), nil)
+	batch(21*time.Second, 250)
+	rows += s.tally.rows
+	s.Delivered(said(node.DeliveryDone), nil)
+	want := message.SinkReport{Name: "lake", Delivered: rows - 4, Rejected: 2, RejectedRequests: 40, Lost: 2, LostRequests: 600, Twice: 8000, Why: "why"}
+	if got := s.Report(20 * time.Second); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	batch(31*time.Second, 300)
+	s.Delivered(said(node.DeliveryFailed), nil)
+	if got := s.Report(30 * time.Second); got.Failed != "why" || got.Twice != 12000 || got.LostRequests != 650 || got.Rejected != 2 {
+		t.Errorf("behind a failure: %+v", got)
+	}
+	if got := FromRecord(s.job, "shop.star", s.Record(), sentAt).Report(30 * time.Second); got.Twice != 12000 || got.LostRequests != 650 || got.RejectedRequests != 40 {
+		t.Errorf("the next owner reports %+v", got)
+	}
+}
+
+// A lost row costs requests where it counts those of the whole job, once: no datacenter's, no result's, and no calls of
+// functions.
+func TestRequestsOfARow(t *testing.T) {
+	for _, c := range []struct {
+		row  Row
+		want uint64
+	}{
+		{Row{Kind: RowWindow, StepKind: message.StepRequest}, 7},
+		{Row{Kind: RowWindow, StepKind: message.StepFunction}, 0},
+		{Row{Kind: RowWindow, StepKind: message.StepPart}, 7},
+		{Row{Kind: RowWindow, StepKind: message.StepRequest, Datacenter: "a"}, 0},
+		{Row{Kind: RowResult, StepKind: message.StepRequest}, 0},
+		{Row{Kind: RowLost, StepKind: message.StepRequest}, 0},
+	} {
+		c.row.Figures = &Figures{Begun: 7}
+		if got := Requests(&c.row); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.row, got, c.want)
+		}
+	}
 }

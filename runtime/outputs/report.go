@@ -1,6 +1,10 @@
 package outputs
 
-import "cmp"
+import (
+	"cmp"
+
+	"hyperscale/core/output"
+)
 
 // Report says what a sink has of the rows that it was offered. Rows = Delivered + Rejected + Lost + Merged + Behind.
 type Report struct {
@@ -27,21 +31,13 @@ func (r *Report) Whole() bool { return r.Behind == 0 && r.Rejected == 0 && r.Los
 
 func (r *Report) lose(row *Row) {
 	r.Lost++
-	r.LostRequests += requests(row)
+	r.LostRequests += output.Requests(row)
 }
 
 func (r *Report) reject(row *Row, why string) {
 	r.Rejected++
-	r.RejectedRequests += requests(row)
+	r.RejectedRequests += output.Requests(row)
 	r.RejectedWhy = cmp.Or(r.RejectedWhy, why)
-}
-
-// requests are those of a row that no other row of its window counts.
-func requests(row *Row) uint64 {
-	if row.Kind == RowWindow && row.Datacenter == "" && row.StepKind.Measured() && row.Figures != nil {
-		return row.Figures.Begun
-	}
-	return 0
 }
 
 // add counts another report's rows, too.

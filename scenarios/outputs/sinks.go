@@ -158,7 +158,7 @@ func (k *sinks) lacks(p place, e event.SinkEnded) {
 	var has, result uint64
 	for _, key := range slices.Sorted(maps.Keys(k.rows[p])) {
 		r := k.rows[p][key]
-		if has += output.Requests(&r); r.Kind == output.RowResult && r.Datacenter == "" && r.StepKind.Measured() {
+		if has += output.Requests(&r); r.Kind == output.RowResult && r.Datacenter == "" && r.StepKind.Requests() {
 			result += r.Figures.Begun
 		}
 	}
