@@ -168,6 +168,15 @@ func TestDeliveriesOfManyJobsHaveTheirOwnEnds(t *testing.T) {
 	require.Equal(t, uint64(7), stats[1].Total.PerhapsTwice)
 }
 
+// What a place that never answers may have of a former owner's batch is lost, by rows and by their requests.
+func TestABatchThatMayBeThereIsLostToAPlaceThatNeverAnswers(t *testing.T) {
+	r, a := carrying(t, 0, sinkOf(t, "agent", outputs.AtMostOnce, &place{}))
+	r.Deliver(node.Delivery{ID: 1, Sink: "agent", Batch: batch("a", 7), Again: true})
+	d := a.last(t, 1)
+	require.Equal(t, [4]uint64{7, 70, 0, 0}, [4]uint64{d.Lost, d.LostRequests, d.Rejected, d.Twice})
+	require.Equal(t, node.DeliveryDone, d.Verdict)
+}
+
 // TestASinkThatIsAwayIsTriedAgain, tells why now and then, and delivers once it is back.
 func TestASinkThatIsAwayIsTriedAgain(t *testing.T) {
 	p := &place{}
@@ -189,9 +198,11 @@ func TestASinkThatIsAwayIsTriedAgain(t *testing.T) {
 func TestCredentialsThatStayRejectedFailTheDelivery(t *testing.T) {
 	p := &place{}
 	p.say(func(context.Context, outputs.Batch) outputs.Outcome { return outputs.Denied("password rejected") })
-	r, a := carrying(t, 0, sinkOf(t, "warehouse", outputs.Exact, p))
+	r, a := carrying(t, 0, sinkOf(t, "warehouse", outputs.Exact, p), sinkOf(t, "hook", outputs.AtLeastOnce, p))
 	r.Deliver(node.Delivery{ID: 1, Sink: "warehouse", Batch: batch("a", 5)})
+	r.Deliver(node.Delivery{ID: 3, Sink: "hook", Batch: batch("a", 5), Again: true})
 	require.Equal(t, node.Delivered{ID: 1, Verdict: node.DeliveryFailed, Why: "password rejected"}, a.last(t, 1))
+	require.Equal(t, node.Delivered{ID: 3, Verdict: node.DeliveryFailed, Why: "password rejected", Twice: 5}, a.last(t, 3))
 	require.WithinDuration(t, time.Now(), r.Stats()[0].LostAt, time.Minute)
 	p.say(nil)
 	r.Deliver(node.Delivery{ID: 2, Sink: "warehouse", Batch: batch("b", 5)})
