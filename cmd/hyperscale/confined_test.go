@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // executorsOf are the processes that a process has started.
@@ -39,9 +40,9 @@ func TestExecutorsAreConfined(t *testing.T) {
 	root := os.Geteuid() == 0
 	user := fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid())
 	c := &cluster{t: t, dir: t.TempDir(), admins: map[string]string{}}
-	c.startGate(ownAddress(t))
+	c.startGate(hostiletest.FreeAddress(t))
 	c.gateAddr = c.gate.await(upLine)
-	c.startManager(ownAddress(t))
+	c.startManager(hostiletest.FreeAddress(t))
 	c.managerAddr = c.manager.await(upLine)
 	if root {
 		asRoot := start(t, "worker", "--id", "worker-2", "--listen", "127.0.0.1:0", "--data", c.path("worker-2"), "--datacenter", "here", "--managers", "127.0.0.1:1", "--cores", "1")

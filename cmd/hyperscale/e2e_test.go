@@ -14,6 +14,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // cluster is a gate, a manager and workers of one core each, on loopback.
@@ -68,9 +69,9 @@ func startClusterIn(t *testing.T, dir string, workers int, workerArgs ...string)
 // begin starts the nodes.
 func (c *cluster) begin() {
 	c.t.Helper()
-	c.startGate(ownAddress(c.t))
+	c.startGate(hostiletest.FreeAddress(c.t))
 	c.gateAddr = c.gate.await(upLine)
-	c.startManager(ownAddress(c.t))
+	c.startManager(hostiletest.FreeAddress(c.t))
 	c.managerAddr = c.manager.await(upLine)
 	for i := range c.workers {
 		c.startWorker(i + 1)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 	"hyperscale/runtime/report"
 )
 
@@ -105,9 +106,9 @@ func TestUploadsOfACluster(t *testing.T) {
 		sparse(t, filepath.Join(filepath.Dir(file), name), size)
 	}
 	c := &cluster{t: t, dir: t.TempDir(), admins: map[string]string{}}
-	c.startGate(ownAddress(t))
+	c.startGate(hostiletest.FreeAddress(t))
 	c.gateAddr = c.gate.await(upLine)
-	c.startManager(ownAddress(t))
+	c.startManager(hostiletest.FreeAddress(t))
 	c.managerAddr = c.manager.await(upLine)
 	feeds := t.TempDir()
 	c.node("worker", "worker-1", "127.0.0.1:0", "--datacenter", "here", "--managers", c.managerAddr, "--cores", "1", "--feeds", feeds)

@@ -17,6 +17,7 @@ import (
 	"hyperscale/checker"
 	"hyperscale/checker/history"
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 	"hyperscale/runtime/view"
 )
 
@@ -38,7 +39,7 @@ func freeAddresses(t *testing.T, prefix string, n int) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for i := range n {
-		all[fmt.Sprintf("%s-%d", prefix, i+1)] = ownAddress(t)
+		all[fmt.Sprintf("%s-%d", prefix, i+1)] = hostiletest.FreeAddress(t)
 	}
 	return all
 }
@@ -312,7 +313,7 @@ func (g *group) replace(old string, dead bool) (back func()) {
 		set = g.managers
 	}
 	role, n, _ := strings.Cut(old, "-")
-	heir, was, address := fmt.Sprintf("%s-%s", role, string(n[0]+3)), set[old], ownAddress(g.t)
+	heir, was, address := fmt.Sprintf("%s-%s", role, string(n[0]+3)), set[old], hostiletest.FreeAddress(g.t)
 	eventually(g.t, "only the old one is in the way", patience, func() bool {
 		p := start(g.t, "members", "replace", was, address, "--gate", list(g.gates))
 		return p.code() == command.ExitFailed && strings.Contains(p.err.String(), "stop that node")

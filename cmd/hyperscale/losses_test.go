@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 	"hyperscale/runtime/report"
 )
 
@@ -98,10 +99,10 @@ func (l *losing) startManager(i int) {
 func startLosing(t *testing.T) *losing {
 	t.Helper()
 	l := &losing{cluster: &cluster{t: t, dir: t.TempDir(), workers: make([]*process, lossWorkers), admins: map[string]string{}}, managers: make([]*process, 3), starts: map[string][]startedAt{}}
-	l.startGate(ownAddress(t))
+	l.startGate(hostiletest.FreeAddress(t))
 	l.gateAddr = l.gate.await(upLine)
 	for range l.managers {
-		l.addrs = append(l.addrs, ownAddress(t))
+		l.addrs = append(l.addrs, hostiletest.FreeAddress(t))
 	}
 	for i := range l.managers {
 		l.startManager(i)

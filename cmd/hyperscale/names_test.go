@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // nameServer is a DNS server on loopback that knows services, and the host gates.test.
@@ -105,7 +106,7 @@ func (s *nameServer) answer(m *dnsmessage.Message) {
 func TestJoinsByName(t *testing.T) {
 	t.Parallel()
 	dns, dir, caches := newNameServer(t), t.TempDir(), t.TempDir()
-	gate, manager, other, dead := ownAddress(t), ownAddress(t), ownAddress(t), ownAddress(t)
+	gate, manager, other, dead := hostiletest.FreeAddress(t), hostiletest.FreeAddress(t), hostiletest.FreeAddress(t), hostiletest.FreeAddress(t)
 	dns.set(false, "_gate._tcp.test", dead, gate)
 	dns.set(false, "_manager._tcp.test", dead, other, manager)
 	file := func(id string) []string { return []string{"--id", id, "--data", dir + "/" + id} }

@@ -23,6 +23,7 @@ import (
 	"unicode"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // secretCount is how many secrets the workflow below has.
@@ -313,7 +314,7 @@ func TestSecretsStayOnThisMachine(t *testing.T) {
 	if far.code() != command.ExitUsage || !strings.Contains(far.err.String(), "secrets stay on this machine") {
 		t.Errorf("%d, %s", far.code(), far.err.String())
 	}
-	own := ownAddress(t)
+	own := hostiletest.FreeAddress(t)
 	_, port, _ := strings.Cut(own, ":")
 	start(t, "gate", "--id", "g", "--listen", "0.0.0.0:"+port, "--advertise", own, "--insecure", "--data", t.TempDir()).await(upLine)
 	open := startAs(t, given, "submit", file, "--gate", own)

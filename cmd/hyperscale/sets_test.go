@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"regexp"
 	"testing"
+
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // A gate that is configured with one member more than its group says so as the group does: in its log, and at /readyz.
 func TestBothSidesReportSetsThatDiffer(t *testing.T) {
 	t.Parallel()
-	gates := map[string]string{"old": ownAddress(t), "added": ownAddress(t)}
+	gates := map[string]string{"old": hostiletest.FreeAddress(t), "added": hostiletest.FreeAddress(t)}
 	old := start(t, "gate", "--id", "old", "--data", t.TempDir(), "--listen", gates["old"], "--gates", gates["old"])
 	old.await(`msg=group-joined`)
 	added := start(t, "gate", "--id", "added", "--data", t.TempDir(), "--listen", gates["added"], "--gates", gates["old"]+","+gates["added"], "--admin", "127.0.0.1:0")

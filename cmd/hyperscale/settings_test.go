@@ -21,6 +21,7 @@ import (
 	"hyperscale/core/worker"
 	"hyperscale/runtime/config"
 	"hyperscale/runtime/exec"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 const settingsPage = "../../docs/settings.md"
@@ -247,12 +248,12 @@ func TestMessagesNameSettings(t *testing.T) {
 
 func TestSetOfANode(t *testing.T) {
 	t.Parallel()
-	refused := run(t, command.ExitUsage, "gate", "--id", "g", "--data", t.TempDir(), "--listen", ownAddress(t), "--set", "gate.result_max=5", "--set", "gate.queue_max=0")
+	refused := run(t, command.ExitUsage, "gate", "--id", "g", "--data", t.TempDir(), "--listen", hostiletest.FreeAddress(t), "--set", "gate.result_max=5", "--set", "gate.queue_max=0")
 	refused.says(`gate\.queue_max = 0 must be at least 1`, `gate\.result_max = "5" is no setting here \(did you mean gate\.results_max\?\): settings are .*gate\.results_max`)
 	run(t, command.ExitUsage, "manager", "--id", "m", "--data", t.TempDir(), "--gates", "127.0.0.1:1", "--datacenter", "d", "--set", "gate.queue_max=5").says(`settings are manager\.`)
 	file := write(t, "node.yaml", "id: g\nset:\n  gate.queue_max: 20000\n  gate.jobs_max: 30000\n")
-	run(t, command.ExitUsage, "gate", "--config", file, "--data", t.TempDir(), "--listen", ownAddress(t), "--set", "gate.jobs_max=10000").
+	run(t, command.ExitUsage, "gate", "--config", file, "--data", t.TempDir(), "--listen", hostiletest.FreeAddress(t), "--set", "gate.jobs_max=10000").
 		says(`gate\.queue_max = 20000 must not be above gate\.jobs_max = 10000`)
-	p := start(t, "gate", "--config", file, "--data", t.TempDir(), "--listen", ownAddress(t))
+	p := start(t, "gate", "--config", file, "--data", t.TempDir(), "--listen", hostiletest.FreeAddress(t))
 	p.await(upLine)
 }

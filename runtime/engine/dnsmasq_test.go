@@ -53,28 +53,20 @@ func dnsmasq(t *testing.T, records ...string) net.Conn {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 5 { // the port may be taken before the server has it
-		l, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.LocalAddr().String()
-		_, port, _ := strings.Cut(address, ":")
-		_ = l.Close()
-		hostiletest.Start(t, program, append([]string{"--keep-in-foreground", "--conf-file=" + file, "--no-resolv", "--no-hosts", "--listen-address=127.0.0.1", "--bind-interfaces",
-			"--port=" + port, "--user=", "--pid-file=", "--log-facility=-"}, records...)...)
-		c, err := net.Dial("udp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		for until := time.Now().Add(5 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if _, err = answered(c); err == nil {
-				return c
-			}
+	port := strconv.Itoa(hostiletest.FreePort(t))
+	server := hostiletest.Start(t, program, append([]string{"--keep-in-foreground", "--conf-file=" + file, "--no-resolv", "--no-hosts", "--listen-address=127.0.0.1", "--bind-interfaces",
+		"--port=" + port, "--user=", "--pid-file=", "--log-facility=-"}, records...)...)
+	c, err := net.Dial("udp", "127.0.0.1:"+port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		if _, err = answered(c); err == nil {
+			return c
 		}
 	}
-	t.Fatal("dnsmasq does not answer")
+	t.Fatalf("dnsmasq does not answer: %v: %s", err, server.Kill())
 	return nil
 }
 

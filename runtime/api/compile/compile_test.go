@@ -123,7 +123,10 @@ func TestChildrenAreBounded(t *testing.T) {
 		require.Nil(t, got.Plan)
 		require.Regexp(t, want, got.Mistakes[0].Message)
 	}
-	_, err := child(t, "lies").Program(context.Background(), "a", &message.Program{Main: "a"})
+	c, err := child(t, "lies"), error(nil)
+	for try := 1; try <= 10 && err == nil; try++ { // a busy machine may give it no time to lie
+		_, err = c.Program(context.Background(), "a", &message.Program{Main: "a"})
+	}
 	require.ErrorContains(t, err, "read what the compiler's child says")
 }
 

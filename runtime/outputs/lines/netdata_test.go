@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // netdataConfig leaves an agent its server of StatsD, and its page.
@@ -78,7 +79,7 @@ func TestNetdata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, port := freePort(t, "tcp"), freePort(t, "udp")
+	page, port := hostiletest.FreePort(t), hostiletest.FreePort(t)
 	config := fmt.Sprintf(netdataConfig, strings.TrimSpace(string(user)), folder, page, port)
 	if err := os.WriteFile(filepath.Join(folder, "netdata.conf"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/outputstest/vendors/vendorstest"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // need skips a test whose program this machine lacks; in CI it may not be absent.
@@ -31,24 +32,6 @@ func need(t testing.TB, program string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func freePort(t testing.TB, network string) (port int) {
-	t.Helper()
-	if network == "udp" {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = c.Close() }()
-		return c.LocalAddr().(*net.UDPAddr).Port
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func start(t testing.TB, address string, child *exec.Cmd) {
@@ -97,9 +80,9 @@ func deliver(t testing.TB, s outputs.Sink, rows ...outputs.Row) outputs.Outcome 
 func TestGraphiteAgainstCarbon(t *testing.T) {
 	carbon, fetch := need(t, "carbon-cache"), need(t, "whisper-fetch")
 	folder := t.TempDir()
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t, "tcp"))
+	address := fmt.Sprintf("127.0.0.1:%d", hostiletest.FreePort(t))
 	_, port, _ := net.SplitHostPort(address)
-	config := fmt.Sprintf("[cache]\nUSER =\nSTORAGE_DIR = %[1]s\nLOCAL_DATA_DIR = %[1]s/whisper\nCONF_DIR = %[1]s\nLOG_DIR = %[1]s/log\nPID_DIR = %[1]s\nMAX_CREATES_PER_MINUTE = inf\nMAX_UPDATES_PER_SECOND = inf\nLINE_RECEIVER_INTERFACE = 127.0.0.1\nLINE_RECEIVER_PORT = %[2]s\nPICKLE_RECEIVER_INTERFACE = 127.0.0.1\nPICKLE_RECEIVER_PORT = %[3]d\nCACHE_QUERY_INTERFACE = 127.0.0.1\nCACHE_QUERY_PORT = %[4]d\nENABLE_LOGROTATION = False\nENABLE_TAGS = False\n", folder, port, freePort(t, "tcp"), freePort(t, "tcp"))
+	config := fmt.Sprintf("[cache]\nUSER =\nSTORAGE_DIR = %[1]s\nLOCAL_DATA_DIR = %[1]s/whisper\nCONF_DIR = %[1]s\nLOG_DIR = %[1]s/log\nPID_DIR = %[1]s\nMAX_CREATES_PER_MINUTE = inf\nMAX_UPDATES_PER_SECOND = inf\nLINE_RECEIVER_INTERFACE = 127.0.0.1\nLINE_RECEIVER_PORT = %[2]s\nPICKLE_RECEIVER_INTERFACE = 127.0.0.1\nPICKLE_RECEIVER_PORT = %[3]d\nCACHE_QUERY_INTERFACE = 127.0.0.1\nCACHE_QUERY_PORT = %[4]d\nENABLE_LOGROTATION = False\nENABLE_TAGS = False\n", folder, port, hostiletest.FreePort(t), hostiletest.FreePort(t))
 	for name, text := range map[string]string{"carbon.conf": config, "storage-schemas.conf": "[all]\npattern = .*\nretentions = 10s:1h\n"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -290,7 +273,7 @@ func TestDatagramsThatDoNotLeave(t *testing.T) {
 	if sum != 3 {
 		t.Fatalf("%v requests", sum)
 	}
-	closed := open(t, StatsD(), fmt.Sprintf("127.0.0.1:%d", freePort(t, "udp")))
+	closed := open(t, StatsD(), fmt.Sprintf("127.0.0.1:%d", hostiletest.FreePort(t)))
 	if out := deliver(t, closed, window(1)); out.Verdict != outputs.VerdictAgain || !strings.Contains(out.Why, "refused") {
 		t.Fatalf("%+v", out)
 	}
@@ -317,7 +300,7 @@ func statsd(t testing.TB) string {
 // StatsD's own console has the counters' sums and the gauges' newest values.
 func TestStatsD(t *testing.T) {
 	node, file := need(t, "node"), statsd(t)
-	udp, tcp := freePort(t, "udp"), freePort(t, "tcp")
+	udp, tcp := hostiletest.FreePort(t), hostiletest.FreePort(t)
 	config := filepath.Join(t.TempDir(), "config.js")
 	text := fmt.Sprintf("{port: %d, address: '127.0.0.1', mgmt_port: %d, mgmt_address: '127.0.0.1', flushInterval: 3600000, backends: []}", udp, tcp)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {

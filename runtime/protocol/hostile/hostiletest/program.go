@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -107,4 +108,12 @@ func (p *Process) Stop() string {
 		p.t.Errorf("the server ends with %v: %s", err, p.stderr.String())
 	}
 	return strings.Join(rest, "\n")
+}
+
+// Kill ends the program, and returns what it has said on stderr.
+func (p *Process) Kill() string {
+	_ = syscall.Kill(p.pid, syscall.SIGKILL)
+	_ = p.wait()
+	p.ended = true
+	return p.stderr.String()
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // ClickHouse starts a server with a database and a user with a password.
@@ -19,9 +21,9 @@ func ClickHouse(t testing.TB) (address string) {
 	if err != nil {
 		t.Skip("SKIPPED: clickhouse-server is not installed") // distributions since Debian 13 have none
 	}
-	address = FreeAddress(t)
+	address = hostiletest.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	_, other, _ := net.SplitHostPort(FreeAddress(t))
+	_, other, _ := net.SplitHostPort(hostiletest.FreeAddress(t))
 	folder := t.TempDir()
 	config := fmt.Sprintf(`<yandex><logger><level>warning</level><console>1</console></logger><http_port>%s</http_port><tcp_port>%s</tcp_port><listen_host>127.0.0.1</listen_host>
 <path>%[3]s/</path><tmp_path>%[3]s/tmp/</tmp_path><user_files_path>%[3]s/files/</user_files_path><format_schema_path>%[3]s/schemas/</format_schema_path><mark_cache_size>16777216</mark_cache_size><uncompressed_cache_size>16777216</uncompressed_cache_size>

@@ -9,16 +9,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // Influx starts InfluxDB 1.6 with a database.
 func Influx(t testing.TB) (address string) {
 	t.Helper()
 	program := Need(t, "influxd")
-	address = FreeAddress(t)
+	address = hostiletest.FreeAddress(t)
 	folder := t.TempDir()
 	config := fmt.Sprintf("reporting-disabled = true\nbind-address = %q\n[meta]\n dir = %q\n[data]\n dir = %q\n wal-dir = %q\n[monitor]\n store-enabled = false\n[http]\n bind-address = %q\n",
-		FreeAddress(t), folder+"/meta", folder+"/data", folder+"/wal", address)
+		hostiletest.FreeAddress(t), folder+"/meta", folder+"/data", folder+"/wal", address)
 	file := filepath.Join(folder, "influxdb.conf")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -55,7 +57,7 @@ func InfluxQuery(t testing.TB, address, query string) []InfluxSeries {
 func Victoria(t testing.TB) (address string) {
 	t.Helper()
 	program := Need(t, "victoria-metrics")
-	address = FreeAddress(t)
+	address = hostiletest.FreeAddress(t)
 	Run(t, "http://"+address+"/health", program, "-storageDataPath="+t.TempDir(), "-httpListenAddr="+address, "-retentionPeriod=100y", "-search.latencyOffset=0s")
 	return address
 }

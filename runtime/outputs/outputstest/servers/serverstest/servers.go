@@ -2,7 +2,6 @@ package serverstest
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -24,17 +23,6 @@ func Need(t testing.TB, program string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// FreeAddress is a port of this machine that no program has.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // Run starts a server, and waits until it answers at url.

@@ -2,7 +2,6 @@ package amqptest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,22 +48,13 @@ func Start(tb testing.TB) *Server {
 	}
 	var err error
 	for range 3 { // a port may be taken before the server has it
-		s := &Server{tb: tb, port: freePort(tb), tls: freePort(tb), epmd: freePort(tb), dir: tb.TempDir(), program: program}
+		s := &Server{tb: tb, port: hostiletest.FreePort(tb), tls: hostiletest.FreePort(tb), epmd: hostiletest.FreePort(tb), dir: tb.TempDir(), program: program}
 		if err = s.run(); err == nil {
 			return s
 		}
 	}
 	tb.Fatal(err)
 	return nil
-}
-
-func freePort(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (s *Server) at(name string) string { return filepath.Join(s.dir, name) }
@@ -159,7 +149,7 @@ func (s *Server) start(log, program string, args ...string) (*process, error) {
 	defer func() { _ = out.Close() }()
 	p.Stdout, p.Stderr, p.SysProcAttr = out, out, &syscall.SysProcAttr{Setpgid: true}
 	p.Env = append(os.Environ(), "HOME="+s.dir, "RABBITMQ_NODENAME=n"+strconv.Itoa(s.port)+"@localhost", "RABBITMQ_MNESIA_BASE="+s.at("mnesia"), "RABBITMQ_LOG_BASE="+s.at("logs"),
-		"RABBITMQ_NODE_PORT="+strconv.Itoa(s.port), "RABBITMQ_DIST_PORT="+strconv.Itoa(freePort(s.tb)), "RABBITMQ_CONFIG_FILE="+s.at("rabbit.conf"), "RABBITMQ_PID_FILE="+s.at("pid"),
+		"RABBITMQ_NODE_PORT="+strconv.Itoa(s.port), "RABBITMQ_DIST_PORT="+strconv.Itoa(hostiletest.FreePort(s.tb)), "RABBITMQ_CONFIG_FILE="+s.at("rabbit.conf"), "RABBITMQ_PID_FILE="+s.at("pid"),
 		"RABBITMQ_ENABLED_PLUGINS_FILE="+s.at("plugins"), "RABBITMQ_CONF_ENV_FILE=/dev/null", "ERL_EPMD_PORT="+strconv.Itoa(s.epmd), "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none +sbwtdcpu none +sbwtdio none")
 	if err := p.Start(); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/protocol/hostile/authority"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // Who may log in.
@@ -54,7 +55,7 @@ func Start(tb testing.TB, more string) *Server {
 		}
 		tb.Skipf("%s is missing", program)
 	}
-	s := &Server{tb: tb, folder: tb.TempDir(), Dir: tb.TempDir(), port: free(tb)}
+	s := &Server{tb: tb, folder: tb.TempDir(), Dir: tb.TempDir(), port: hostiletest.FreePort(tb)}
 	s.write("passwords", Password+"\n")
 	s.write("conf", fmt.Sprintf(`listen=YES
 listen_address=127.0.0.1
@@ -125,16 +126,6 @@ func StartTLS(tb testing.TB, implicit bool, more string) *Server {
 		more += "\nimplicit_ssl=YES"
 	}
 	return Start(tb, fmt.Sprintf(secured, filepath.Join(folder, "cert"), filepath.Join(folder, "key"), more))
-}
-
-// free returns a port that is free a moment before.
-func free(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (s *Server) at(name string) string { return filepath.Join(s.folder, name) }

@@ -2,7 +2,6 @@ package mqtttest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/protocol/hostile/authority"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // Server is a mosquitto that runs.
@@ -29,7 +29,7 @@ func Start(tb testing.TB, config string, files ...File) *Server {
 	tb.Helper()
 	program := programOf(tb, "mosquitto")
 	for try := 1; ; try++ { // a port may be taken before the server has it
-		s := &Server{tb: tb, ports: [3]int{freePort(tb), freePort(tb), freePort(tb)}}
+		s := &Server{tb: tb, ports: [3]int{hostiletest.FreePort(tb), hostiletest.FreePort(tb), hostiletest.FreePort(tb)}}
 		err := s.run(program, config, files)
 		if err == nil {
 			return s
@@ -72,15 +72,6 @@ func programOf(tb testing.TB, name string) string {
 	}
 	tb.Skip(name + " is missing")
 	return ""
-}
-
-func freePort(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // settings are behind what a test wants: a queue that drops nothing here. With no bound (0) this server ends connections behind each refusal.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/protocol/hostile/authority"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // Server is a nats-server that runs.
@@ -36,7 +37,7 @@ func Start(tb testing.TB, config string) *Server {
 		tb.Skip("nats-server is missing")
 	}
 	for try := 1; ; try++ { // a port may be taken before the server has it
-		s := &Server{tb: tb, port: freePort(tb), monitor: freePort(tb)}
+		s := &Server{tb: tb, port: hostiletest.FreePort(tb), monitor: hostiletest.FreePort(tb)}
 		if err = s.run(program, config); err == nil {
 			return s
 		}
@@ -44,15 +45,6 @@ func Start(tb testing.TB, config string) *Server {
 			tb.Fatal(err)
 		}
 	}
-}
-
-func freePort(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (s *Server) run(program, config string) error {

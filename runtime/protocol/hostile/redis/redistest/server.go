@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/protocol/hostile/authority"
+	"hyperscale/runtime/protocol/hostile/hostiletest"
 )
 
 // Server is a redis-server that runs.
@@ -43,10 +44,10 @@ func Start(tb testing.TB, args ...string) *Server {
 		tb.Skip("redis-server is missing")
 	}
 	for try := 1; ; try++ { // a port may be taken before the server has it
-		s := &Server{tb: tb, port: freePort(tb), args: slices.Clone(args)}
+		s := &Server{tb: tb, port: hostiletest.FreePort(tb), args: slices.Clone(args)}
 		for i, a := range s.args {
 			if a == anyPort {
-				s.args[i] = strconv.Itoa(freePort(tb))
+				s.args[i] = strconv.Itoa(hostiletest.FreePort(tb))
 			}
 		}
 		if err = s.run(program, s.args); err == nil {
@@ -60,15 +61,6 @@ func Start(tb testing.TB, args ...string) *Server {
 
 // anyPort is an argument that stands for a free port.
 const anyPort = "any-port"
-
-func freePort(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 func (s *Server) run(program string, args []string) error {
 	dir := s.tb.TempDir()

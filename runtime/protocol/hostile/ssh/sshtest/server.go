@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/runtime/protocol/hostile/hostiletest"
+
 	gossh "golang.org/x/crypto/ssh"
 )
 
@@ -175,21 +177,12 @@ func Dropbear(tb testing.TB) *Server {
 	return s
 }
 
-func freePort(tb testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // run starts a process, on another port if the first one is taken meanwhile.
 func (s *Server) run(command func() *exec.Cmd) {
 	s.tb.Helper()
 	var err error
 	for range 5 {
-		s.port = freePort(s.tb)
+		s.port = hostiletest.FreePort(s.tb)
 		if err = s.begin(command()); err == nil {
 			s.tb.Cleanup(s.Kill)
 			return
