@@ -84,10 +84,11 @@ type flow struct {
 	URL      string
 	VUs      int
 	Duration time.Duration
-	Head     string // what stands before the workflow
-	Step     string // instead of a request of URL
-	Function bool   // a function step and one check, instead of a request
-	More     string // further arguments of workflow(), each with a comma behind it
+	Head     string        // what stands before the workflow
+	Step     string        // instead of a request of URL
+	Function bool          // a function step and one check, instead of a request
+	Within   time.Duration // in which its users begin, in a straight line
+	More     string        // further arguments of workflow(), each with a comma behind it
 }
 
 func (f flow) text() string {
@@ -100,7 +101,11 @@ func (f flow) text() string {
 		head = fmt.Sprintf("def get_%[1]s(vu):\n    return vu.http.get(%[2]q)\n\ndef is_ok_%[1]s(vu, get):\n    return get.status == 200\n\n", f.Name, f.URL)
 		steps = fmt.Sprintf("step(\"get\", get_%[1]s), check(is_ok_%[1]s, after = [\"get\"])", f.Name)
 	}
-	return fmt.Sprintf("%sworkflow(name = %q, vus = %d, duration = %q, %ssteps = [%s])\n", head, f.Name, f.VUs, f.Duration, f.More, steps)
+	load := fmt.Sprintf("vus = %d, duration = %q", f.VUs, f.Duration)
+	if f.Within > 0 {
+		load = fmt.Sprintf("stages = [stage(%[1]q, vus = %[2]d), stage(%[3]q, vus = %[2]d)]", f.Within, f.VUs, f.Duration-f.Within)
+	}
+	return fmt.Sprintf("%sworkflow(name = %q, %s, %ssteps = [%s])\n", head, f.Name, load, f.More, steps)
 }
 
 // ours is the program that is compared.

@@ -201,6 +201,7 @@ const (
 	manySockets = 100_000
 	manyMost    = 2048 // MiB of all executors
 	manyPings   = 5 * time.Second
+	manyWithin  = 90 * time.Second // all at once overflow what Linux keeps of connections that no server has accepted
 )
 
 // many holds 100,000 WebSockets, whose servers ping them. No process has descriptors for all, so servers and
@@ -212,7 +213,7 @@ func (b *bench) many() (row, error) {
 		return r, err
 	}
 	parts := (manySockets + most - 1) / most
-	lasts := max(6*b.idleRun(), 45*time.Second)
+	lasts := manyWithin + max(6*b.idleRun(), 45*time.Second)
 	var servers []*server
 	defer func() {
 		for _, s := range servers {
@@ -227,7 +228,9 @@ func (b *bench) many() (row, error) {
 		}
 		servers = append(servers, s)
 		vus := manySockets*(i+1)/parts - manySockets*i/parts
-		flows = append(flows, lives[0].flow(fmt.Sprintf("many%d", i), s.Address, vus, lasts, "think = \"1h\", jitter = \"25s\", timeout = \"30s\", "))
+		f := lives[0].flow(fmt.Sprintf("many%d", i), s.Address, vus, lasts, "think = \"1h\", jitter = \"25s\", timeout = \"60s\", ")
+		f.Within = manyWithin
+		flows = append(flows, f)
 	}
 	c, err := b.ours("idle", 1, flows...) // each workflow has executors of its own
 	if err != nil {
