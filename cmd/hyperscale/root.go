@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +56,7 @@ func newRootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(root))
 	root.SetFlagErrorFunc(command.RefuseFlag)
-	root.SetUsageTemplate(usageTemplate)
+	root.SetUsageFunc(writeUsage)
 	root.AddGroup(
 		&cobra.Group{ID: groupTest, Title: "Load tests on this machine:"},
 		&cobra.Group{ID: groupCluster, Title: "Clusters:"},
@@ -117,20 +119,37 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// usageTemplate is cobra's, less what says nothing here.
-const usageTemplate = `Usage:
-  {{if .Runnable}}{{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND --help{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}{{$all := .Commands}}{{range $group := .Groups}}
-
-{{.Title}}{{range $all}}{{if (and (eq .GroupID $group.ID) .IsAvailableCommand)}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if and (not .Groups) .HasAvailableSubCommands}}
-
-Commands:{{range $all}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-`
+// writeUsage is cobra's usage, less what says nothing here. It is no template of text/template: that calls methods by
+// names of run time, and the linker would keep every exported method of the binary, a twelfth of it.
+func writeUsage(cmd *cobra.Command) error {
+	w, flags := cmd.OutOrStderr(), cmd.LocalFlags() // the usage line knows flags once they are merged
+	_, _ = fmt.Fprint(w, "Usage:\n  ")              // a terminal that has gone
+	if cmd.Runnable() {
+		_, _ = fmt.Fprint(w, cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		_, _ = fmt.Fprintf(w, "\n  %s COMMAND --help", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		_, _ = fmt.Fprintf(w, "\n\nExamples:\n%s", cmd.Example)
+	}
+	list := func(title, group string) {
+		_, _ = fmt.Fprintf(w, "\n\n%s", title)
+		for _, c := range cmd.Commands() {
+			if c.GroupID == group && c.IsAvailableCommand() {
+				_, _ = fmt.Fprintf(w, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+			}
+		}
+	}
+	for _, g := range cmd.Groups() {
+		list(g.Title, g.ID)
+	}
+	if len(cmd.Groups()) == 0 && cmd.HasAvailableSubCommands() {
+		list("Commands:", "")
+	}
+	if cmd.HasAvailableLocalFlags() {
+		_, _ = fmt.Fprintf(w, "\n\nFlags:\n%s", strings.TrimRightFunc(flags.FlagUsages(), unicode.IsSpace))
+	}
+	_, _ = fmt.Fprintln(w)
+	return nil
+}

@@ -1,11 +1,10 @@
 package page
 
 import (
-	"fmt"
-	"html/template"
 	"math"
 
 	"hyperscale/runtime/compare"
+	"hyperscale/runtime/page/markup"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -120,9 +119,9 @@ func (s *scale) at(tolerances float64) float64 {
 }
 
 // interval is a line between the bounds, and a dot at the change.
-func (s *scale) interval(c *compare.Change) template.HTML {
+func (s *scale) interval(c *compare.Change) markup.HTML {
 	if !c.Tested {
-		return ""
+		return markup.HTML{}
 	}
 	low, at, high := s.at(s.tolerances(c, c.LowPPM)), s.at(s.tolerances(c, c.ChangePPM)), s.at(s.tolerances(c, c.HighPPM))
 	class := "same"
@@ -132,6 +131,8 @@ func (s *scale) interval(c *compare.Change) template.HTML {
 	case compare.Better:
 		class = good
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="interval %s" width="%d" height="%d" aria-hidden="true"><rect x="%.1f" width="%.1f" height="%d"/><path d="M%d 0v%d"/><path class="line" d="M%.1f 8H%.1f"/><circle cx="%.1f" cy="8" r="4"/></svg>`, //nolint:gosec // numbers, and a word of ours
-		class, intervalWidth, intervalHeight, s.at(-1), s.at(1)-s.at(-1), intervalHeight, intervalWidth/2, intervalHeight, low, high, at))
+	var w markup.Writer
+	w.Put(`<svg class="interval %s" width="%d" height="%d" aria-hidden="true"><rect x="%.1f" width="%.1f" height="%d"/><path d="M%d 0v%d"/><path class="line" d="M%.1f 8H%.1f"/><circle cx="%.1f" cy="8" r="4"/></svg>`,
+		class, intervalWidth, intervalHeight, s.at(-1), s.at(1)-s.at(-1), intervalHeight, intervalWidth/2, intervalHeight, low, high, at)
+	return w.HTML()
 }

@@ -1,21 +1,18 @@
 package page
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 	"time"
 
 	"hyperscale/core/stats"
 	"hyperscale/runtime/compare"
+	"hyperscale/runtime/page/markup"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
 
-//go:embed comparison.html
-var comparisonLayout string
-
-// comparisonView is all that comparison.html shows.
+// comparisonView is all that the page of a comparison shows.
 type comparisonView struct {
 	frame
 	told             // of the only pair, or of all
@@ -60,10 +57,8 @@ type contrast struct {
 // Comparison draws what differs between runs.
 func Comparison(c *compare.Comparison) ([]byte, error) {
 	histograms := map[*report.Step]*stats.Histogram{}
-	return fit(comparisonLayout, "The runs are large", func(l limits) (*frame, any) {
-		d := &contrast{drawer{limits: l, histograms: histograms}, c}
-		v := d.view()
-		return &v.frame, v
+	return fit("The runs are large", func(l limits) sheet {
+		return (&contrast{drawer{limits: l, histograms: histograms}, c}).view()
 	})
 }
 
@@ -83,6 +78,74 @@ func (d *contrast) view() *comparisonView {
 	}
 	v.Headline = v.Word + ": " + v.Title
 	return v
+}
+
+func (v *comparisonView) write(p *paper) {
+	p.begin(&v.frame)
+	p.Put(`<header class="%s">
+<button id="theme" type="button" hidden>light or dark</button>
+<h1><span class="word">%s</span> %s</h1>
+<p class="lead">%s</p>
+<p class="note">%s</p>
+</header>
+<main>`, v.Class, v.Word, v.Title, v.Sentence, v.When)
+	p.warning(v.Left)
+	p.table(&v.Summary)
+	for i := range v.Pairs {
+		p.pair(&v.Pairs[i])
+	}
+	p.note(v.MorePairs)
+	var known markup.Writer
+	known.Put("<p class=\"note\">%s</p>\n", v.Known)
+	p.end(known.HTML())
+}
+
+func (p *paper) pair(one *pair) {
+	p.Put("\n<section>")
+	if one.Name != "" {
+		p.Put("\n<h2>%s <small>%s</small></h2>\n<p class=\"note\">%s</p>\n<p>%s</p>", one.Name, one.Word, one.When, one.Sentence)
+	}
+	for _, text := range one.Warnings {
+		p.warning(text)
+	}
+	for i := range one.Parts {
+		p.part(&one.Parts[i])
+	}
+	p.Put("\n</section>")
+}
+
+func (p *paper) part(one *part) {
+	p.Put("\n<h3>%s</h3>", one.Title)
+	p.note(one.Lead)
+	if len(one.Figures) > 0 {
+		p.figures(one.Figures)
+	}
+	p.phases(one.Phases)
+	p.details(one.Details)
+	p.tables(one.Tables)
+	for _, c := range one.Commands {
+		p.Put("\n<p>%s</p>\n<pre class=\"command\">%s</pre>", c.Name, c.Text)
+	}
+	for i := range one.Diffs {
+		p.diff(&one.Diffs[i])
+	}
+	p.sources(one.Sources)
+	for _, text := range one.Notes {
+		p.note(text)
+	}
+}
+
+func (p *paper) diff(d *diffed) {
+	p.fold(d.Open, d.Name, d.Line)
+	p.Put("<pre class=\"diff\">")
+	for _, line := range d.Lines {
+		if line.Class == "" {
+			p.Put("%s\n", line.Text)
+			continue
+		}
+		p.Put("<span class=\"%s\">%s</span>\n", line.Class, line.Text)
+	}
+	p.Put("</pre></details>")
 }
 
 // pair shows one comparison: the verdict first, then the changes, then their basis.

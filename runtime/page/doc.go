@@ -9,7 +9,7 @@
 //
 // Invariants:
 //
-//	PAGE-1 Text from outside is escaped where it stands: by templates, and by hand in plot.go.
+//	PAGE-1 Text from outside is escaped where it stands: runtime/page/markup escapes all but constants.
 //	PAGE-2 The page makes no request: its policy forbids all but its own style and script.
 //	PAGE-3 It is at most sizeMax long whatever the result is, and says where it leaves out.
 //	PAGE-4 Without its script it says the same. The script only shows values under the
@@ -17,6 +17,6 @@
 //	PAGE-5 Quantiles over time are drawn with the precision that they have: a bucket.
 //
 // Read page.go, limits.go, verdict.go, workflow.go, tables.go, places.go, workers.go, again.go; then course.go, axis.go,
-// plot.go, overtime.go, curve.go, phases.go; page.html, parts.html, page.css and page.js are what they
-// fill. Of comparisons: comparison.go, changes.go, beside.go, runs.go, diff.go, comparison.html.
+// plot.go, overtime.go, curve.go, phases.go; layout.go, page.css and page.js are how it looks.
+// Of comparisons: comparison.go, changes.go, beside.go, runs.go, diff.go.
 package page

@@ -1,23 +1,18 @@
 package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 
 	"hyperscale/core/stats"
+	"hyperscale/runtime/page/markup"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
 
 var (
-	//go:embed parts.html
-	parts string
-	//go:embed page.html
-	layout string
 	//go:embed page.css
 	style string
 	//go:embed page.js
@@ -29,14 +24,19 @@ func Style() string { return style }
 
 // frame is the common part of every page.
 type frame struct {
-	Style    template.CSS
-	Script   template.JS
-	Policy   string
 	Headline string
 	Left     string // what the size limit omitted
 }
 
-// view is all that page.html shows.
+func (f *frame) around() *frame { return f }
+
+// sheet is all that one page shows.
+type sheet interface {
+	around() *frame
+	write(*paper)
+}
+
+// view is all that the page of a result shows.
 type view struct {
 	frame
 	Verdict  verdict
@@ -70,28 +70,18 @@ func (d *drawer) histogramOf(s *report.Step) *stats.Histogram {
 // Render draws a result.
 func Render(r *report.Result) ([]byte, error) {
 	histograms := map[*report.Step]*stats.Histogram{} // to read them takes longer than all else
-	return fit(layout, "The result is large", func(l limits) (*frame, any) {
-		v := draw(&drawer{l, r, histograms})
-		return &v.frame, v
-	})
+	return fit("The result is large", func(l limits) sheet { return draw(&drawer{l, r, histograms}) })
 }
 
-// fit fills a layout with what draw makes, with less and less until it is small enough (PAGE-3).
-func fit(layout, large string, draw func(limits) (*frame, any)) ([]byte, error) {
-	t, err := template.New("page").Parse(parts + layout)
-	if err != nil {
-		return nil, fmt.Errorf("read the page's layout: %w", err)
-	}
-	var b bytes.Buffer
+// fit writes what draw makes, with less and less until it is small enough (PAGE-3).
+func fit(large string, draw func(limits) sheet) ([]byte, error) {
 	for l, left := generous(), ""; ; l = l.harder() {
-		b.Reset()
-		around, all := draw(l)
-		around.Style, around.Script, around.Policy, around.Left = template.CSS(style), template.JS(script), policy(), left //nolint:gosec // our own files
-		if err := t.Execute(&b, all); err != nil {
-			return nil, fmt.Errorf("draw the page: %w", err)
-		}
-		if b.Len() <= sizeMax {
-			return b.Bytes(), nil
+		var p paper
+		all := draw(l)
+		all.around().Left = left
+		all.write(&p)
+		if p.Len() <= sizeMax {
+			return p.Bytes(), nil
 		}
 		if l == l.harder() {
 			return nil, fmt.Errorf("draw the page: it is longer than %s however much is left out: use --out json=FILE", units.Bytes(sizeMax))
@@ -109,6 +99,101 @@ func draw(d *drawer) *view {
 	v.MoreFlow = more(len(d.result.Workflows), d.workflows, "workflow")
 	v.Again = d.again()
 	return v
+}
+
+func (v *view) write(p *paper) {
+	p.begin(&v.frame)
+	p.verdict(&v.Verdict, v.Turns)
+	p.Put("\n<main>")
+	if v.Verdict.Trust != "" {
+		p.Put("\n<p class=\"trust good\">%s</p>", v.Verdict.Trust)
+	}
+	for _, text := range v.Verdict.Warnings {
+		p.warning(text)
+	}
+	p.warning(v.Left)
+	p.Put("\n")
+	p.table(&v.Verdict.Thresholds)
+	p.Put("\n<dl class=\"facts\">")
+	for _, f := range v.Verdict.Figures {
+		p.Put("\n<div><dt>%s</dt><dd>%s<small>%s</small></dd></div>", f.Name, f.Value, f.More)
+	}
+	p.Put("\n</dl>")
+	p.table(&v.Listed)
+	for i := range v.Flows {
+		p.workflow(&v.Flows[i])
+	}
+	p.note(v.MoreFlow)
+	p.places(v.Places)
+	p.again(v.Again)
+	p.end(markup.HTML{})
+}
+
+func (p *paper) verdict(v *verdict, turns []string) {
+	p.Put(`<header class="%s">
+<button id="theme" type="button" hidden>light or dark</button>
+<h1><span class="word">%s</span> %s</h1>
+<p class="lead">%s</p>`, v.Class, v.Word, v.Title, v.Sentence)
+	if v.Reason != "" {
+		p.Put("\n<p class=\"reason\">%s</p>", v.Reason)
+	}
+	p.Put("\n<p class=\"note\">%s</p>", v.When)
+	p.order(turns)
+	p.Put("\n</header>")
+}
+
+func (p *paper) workflow(w *workflow) {
+	p.Put("\n<section>\n<h2>%s <small>workflow</small></h2>\n<p class=\"note\">%s</p>", w.Name, w.Line)
+	p.order(w.Order)
+	if w.Reason != "" {
+		p.Put("\n<p class=\"reason %s\">%s</p>", w.Class, w.Reason)
+	}
+	p.warning(w.Arrivals)
+	p.Put("\n")
+	p.figures(w.Figures)
+	p.phases(w.Phases)
+	p.tables(w.Tables)
+	if len(w.Details) > 0 {
+		p.Put("\n<h3>Step by step</h3>")
+		p.details(w.Details)
+		p.note(w.MoreDetail)
+	}
+	p.table(&w.Generator)
+	if len(w.Logs) > 0 {
+		p.Put("\n<h3>Logged</h3>\n<pre class=\"logs\">")
+		for _, line := range w.Logs {
+			p.Put("%s\n", line)
+		}
+		p.Put("</pre>")
+		p.note(w.MoreLogs)
+	}
+	p.Put("\n</section>")
+}
+
+func (p *paper) places(all *places) {
+	if all == nil {
+		return
+	}
+	p.Put("\n<section>\n<h2>Datacenters</h2>")
+	p.tables(all.Tables)
+	for i := range all.Shares {
+		s := &all.Shares[i]
+		p.fold(s.Open, s.Name, s.Line)
+		p.table(&s.Table)
+		p.Put("</details>")
+	}
+	p.Put("\n</section>")
+}
+
+func (p *paper) again(a *again) {
+	if a == nil {
+		return
+	}
+	p.Put("\n<section>\n<h2>Run it again</h2>\n<pre class=\"command\">%s</pre>", a.Command)
+	p.table(&a.Machine)
+	p.sources(a.Files)
+	p.note(a.More)
+	p.Put("\n</section>")
 }
 
 // policy forbids every request, and whatever script or style is not this page's own (PAGE-2).

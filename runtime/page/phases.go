@@ -2,8 +2,8 @@ package page
 
 import (
 	"fmt"
-	"html/template"
 
+	"hyperscale/runtime/page/markup"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/units"
@@ -13,7 +13,7 @@ import (
 type bar struct {
 	Name  string
 	Mean  string
-	SVG   template.HTML
+	SVG   markup.HTML
 	Parts string // as text
 }
 
@@ -53,7 +53,7 @@ func (d *drawer) phases(all []report.Step) *phases {
 
 func (d *drawer) bar(s *report.Step, longest uint64) bar {
 	b := bar{Name: d.named(s.Name), Mean: units.Latency(s.LatencyNS.Mean)}
-	var drawing svg
+	var drawing, rects markup.Writer
 	at := 0.0
 	for i, name := range ui.PhaseNames {
 		part := ui.Portion(s.PhasesNS[name], s.LatencyNS.Count)
@@ -65,10 +65,10 @@ func (d *drawer) bar(s *report.Step, longest uint64) bar {
 		}
 		b.Parts += name + " " + units.Latency(part)
 		share := min(100*float64(part)/float64(longest), 100-at)
-		fmt.Fprintf(&drawing.b, `<rect class="ph%d" x="%.2f%%" width="%.2f%%" height="14"/>`, i, at, max(share, 0))
+		rects.Put(`<rect class="ph%d" x="%.2f%%" width="%.2f%%" height="14"/>`, i, at, max(share, 0))
 		at += max(share, 0)
 	}
-	title := template.HTMLEscapeString(b.Name + ": " + b.Parts)
-	b.SVG = template.HTML(`<svg class="bar" role="img" width="100%" height="14"><title>` + title + `</title>` + drawing.b.String() + `</svg>`) //nolint:gosec // escaped above
+	drawing.Put(`<svg class="bar" role="img" width="100%%" height="14"><title>%s</title>%s</svg>`, b.Name+": "+b.Parts, rects.HTML())
+	b.SVG = drawing.HTML()
 	return b
 }

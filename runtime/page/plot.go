@@ -1,11 +1,10 @@
 package page
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"html/template"
 	"strconv"
+
+	"hyperscale/runtime/page/markup"
 )
 
 // The grid of a plot's drawing. The page stretches it to its width, while labels, placed by
@@ -20,7 +19,7 @@ type figure struct {
 	Title  string
 	Unit   string // of the axis
 	Legend []key
-	SVG    template.HTML
+	SVG    markup.HTML
 	Hover  string // JSON: what page.js shows under the pointer
 	Note   string
 }
@@ -55,8 +54,8 @@ func (h *hover) String() string {
 
 // svg gathers a drawing.
 type svg struct {
-	b     bytes.Buffer
-	lines bytes.Buffer // thresholds
+	b     markup.Writer
+	lines markup.Writer // thresholds
 }
 
 // plotHeight is in pixels. Labels of the y axis stand left of the drawing, in the margin that
@@ -67,12 +66,12 @@ const (
 	plotBottom = 22
 )
 
-// begin draws the axes. All labels are ours: numbers with units.
+// begin draws the axes.
 func (s *svg) begin(title string, x, y *axis) {
-	fmt.Fprintf(&s.b, `<svg class="plot" role="img" width="100%%" height="%d"><title>%s</title>`, plotTop+plotHeight+plotBottom, template.HTMLEscapeString(title))
+	s.b.Put(`<svg class="plot" role="img" width="100%%" height="%d"><title>%s</title>`, plotTop+plotHeight+plotBottom, title)
 	for _, t := range y.ticks {
 		at := plotTop + (1-t.at)*plotHeight
-		fmt.Fprintf(&s.b, `<line class="grid" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, at, at)
+		s.b.Put(`<line class="grid" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, at, at)
 	}
 	for i, t := range x.ticks {
 		anchor := "middle"
@@ -82,25 +81,23 @@ func (s *svg) begin(title string, x, y *axis) {
 		case t.at > 0.95:
 			anchor = "end"
 		}
-		class := ""
+		s.b.Put(`<line class="tick" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text`, 100*t.at, 100*t.at, plotTop+plotHeight, plotTop+plotHeight+4)
 		if i%2 == 1 && len(x.ticks) > 4 { // the smallest screens have no room for it
-			class = ` class="odd"`
+			s.b.Put(` class="odd"`)
 		}
-		fmt.Fprintf(&s.b, `<line class="tick" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text%s x="%.2f%%" y="%d" text-anchor="%s">%s</text>`,
-			100*t.at, 100*t.at, plotTop+plotHeight, plotTop+plotHeight+4, class, 100*t.at, plotTop+plotHeight+17, anchor, template.HTMLEscapeString(t.label))
+		s.b.Put(` x="%.2f%%" y="%d" text-anchor="%s">%s</text>`, 100*t.at, plotTop+plotHeight+17, anchor, t.label)
 	}
-	fmt.Fprintf(&s.b, `<svg y="%d" width="100%%" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none">`, plotTop, plotHeight, gridX, gridY)
+	s.b.Put(`<svg y="%d" width="100%%" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none">`, plotTop, plotHeight, gridX, gridY)
 }
 
 // end closes the drawing, and puts the labels of the y axis beside their lines.
-func (s *svg) end(y *axis) template.HTML {
-	s.b.WriteString("</svg>")
-	s.b.Write(s.lines.Bytes())
+func (s *svg) end(y *axis) markup.HTML {
+	s.b.Put("</svg>%s", s.lines.HTML())
 	for _, t := range y.ticks {
-		fmt.Fprintf(&s.b, `<text class="y" x="-8" y="%.1f" text-anchor="end">%s</text>`, plotTop+(1-t.at)*plotHeight+4, template.HTMLEscapeString(t.label))
+		s.b.Put(`<text class="y" x="-8" y="%.1f" text-anchor="end">%s</text>`, plotTop+(1-t.at)*plotHeight+4, t.label)
 	}
-	s.b.WriteString("</svg>")
-	return template.HTML(s.b.String()) //nolint:gosec // numbers, and text that is escaped above
+	s.b.Put("</svg>")
+	return s.b.HTML()
 }
 
 // limit draws thresholds as lines, where the axis reaches, and returns their keys.
@@ -114,7 +111,7 @@ func (s *svg) limit(y *axis, all []limit, one float64) (keys []key) {
 			text += " (off the plot)"
 		} else {
 			at := plotTop + (1-y.place(v))*plotHeight
-			fmt.Fprintf(&s.lines, `<line class="%s" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, class, at, at)
+			s.lines.Put(`<line class="%s" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, class, at, at)
 		}
 		keys = append(keys, key{class, text})
 	}
@@ -167,7 +164,7 @@ func (p *path) line(x, y int) {
 // path draws a path, with a class of page.css.
 func (s *svg) path(class string, p *path) {
 	if len(p.b) > 0 {
-		fmt.Fprintf(&s.b, `<path class="%s" d="%s"/>`, class, p.b)
+		s.b.Put(`<path class="%s" d="%s"/>`, class, p.b)
 	}
 }
 

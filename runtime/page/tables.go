@@ -2,11 +2,11 @@ package page
 
 import (
 	"cmp"
-	"html/template"
 	"slices"
 	"strings"
 	"time"
 
+	"hyperscale/runtime/page/markup"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
@@ -20,8 +20,8 @@ type table struct {
 	Note    string
 }
 
-// Named is the column that names a row: the first one with a head, as signs have none.
-func (t table) Named() int {
+// named is the column that names a row: the first one with a head, as signs have none.
+func (t *table) named() int {
 	for i, h := range t.Head {
 		if h.Text != "" {
 			return i
@@ -40,7 +40,7 @@ type cell struct {
 	Class string
 	Under string // in small letters below
 
-	Drawing template.HTML
+	Drawing markup.HTML
 }
 
 // heads reads a head: "#ok" is of numbers.
