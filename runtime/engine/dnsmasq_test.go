@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,15 +46,7 @@ func answered(c net.Conn) (uint64, error) {
 // dnsmasq starts a server of names, and returns a socket that asks it how many it has answered.
 func dnsmasq(t *testing.T, records ...string) net.Conn {
 	t.Helper()
-	program := hostiletest.Need(t, "dnsmasq", "dnsmasq-base")
-	file := filepath.Join(t.TempDir(), "none.conf")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	port := strconv.Itoa(hostiletest.FreePort(t))
-	server := hostiletest.Start(t, program, append([]string{"--keep-in-foreground", "--conf-file=" + file, "--no-resolv", "--no-hosts", "--listen-address=127.0.0.1", "--bind-interfaces",
-		"--port=" + port, "--user=", "--pid-file=", "--log-facility=-"}, records...)...)
-	c, err := net.Dial("udp", "127.0.0.1:"+port)
+	c, err := net.Dial("udp", hostiletest.Names(t, records...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +56,7 @@ func dnsmasq(t *testing.T, records ...string) net.Conn {
 			return c
 		}
 	}
-	t.Fatalf("dnsmasq does not answer: %v: %s", err, server.Kill())
+	t.Fatalf("dnsmasq does not answer: %v", err)
 	return nil
 }
 

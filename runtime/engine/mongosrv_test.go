@@ -80,6 +80,10 @@ func TestServicesOfMongoDB(t *testing.T) {
 		"secondaries alone":         {"", []string{named(t, "a.shop.test", secondary)}, "", user, "moved", 6},
 		"another set":               {"replicaSet=rs1", []string{named(t, "a.shop.test", secondary)}, "", user, "moved", 6},
 		"no load balancer":          {"loadBalanced=true", []string{primary}, "", user, "protocol", 0},
+		"two load balancers":        {"loadBalanced=true", []string{at("a.shop.test", closed), primary}, "", user, "dns", 0},
+		"a load balancer and a set": {"replicaSet=rs1", []string{primary}, "?loadBalanced=true", user, "dns", 0},
+		"the URL denies that":       {"authSource=admin&loadBalanced=true", []string{at("a.shop.test", closed), primary}, "?loadBalanced=false", user, "", 0},
+		"the URL names the set":     {"replicaSet=rs0", []string{named(t, "a.shop.test", secondary)}, "?replicaSet=rs1", user, "moved", 6},
 		"an option that is unknown": {"readPreference=nearest", []string{primary}, "", user, "dns", 0},
 		"another name in TLS":       {"", []string{at("a.shop.test", "x:"+strings.TrimPrefix(primary, "b.shop.test:"))}, "", user, "tls_name", 0},
 	} {

@@ -19,5 +19,5 @@
 //	          names tried, queries of each, and the time of all.
 //	RESOLVE-4 The caller draws ids from a source that no peer can guess.
 //
-// Read config.go, hosts.go, answer.go, lookup.go, parse.go, resolver.go.
+// Read config.go, hosts.go, answer.go, lookup.go, parse.go, resolver.go, cluster.go.
 package resolve

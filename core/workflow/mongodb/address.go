@@ -54,6 +54,8 @@ func address(fn string, v starlark.Value) (m request.MongoDB, err error) {
 	}
 	schemes, service := Schemes(), strings.HasPrefix(text, serviceScheme)
 	switch {
+	case strings.Contains(host, ",") && balanced(query):
+		return m, wrong("has loadBalanced=true and several hosts", "write the host of the load balancer alone, or take loadBalanced out")
 	case strings.Contains(host, ","):
 		return m, wrong("has several hosts: not as yet", "name the set's primary alone, or write mongodb+srv:// with the name whose SRV records have them")
 	case service && strings.Contains(host, ":"):
@@ -76,12 +78,19 @@ func address(fn string, v starlark.Value) (m request.MongoDB, err error) {
 	return m, options(&m, query, wrong)
 }
 
+// balanced reports whether the options of a URL have a load balancer.
+func balanced(query string) bool {
+	m := request.MongoDB{Target: new(request.Target)}
+	_ = options(&m, query, func(what, _ string) error { return language.Faultf("%s", what) }) // another one is wrong, too
+	return m.Balanced == "true"
+}
+
 // options reads those of a URL.
 func options(m *request.MongoDB, query string, wrong func(what, remedy string) error) error {
 	if query == "" {
 		return nil
 	}
-	const known = "tls, authSource and authMechanism are known: leave it out"
+	const known = "tls, authSource, authMechanism, replicaSet and loadBalanced are known: leave it out"
 	for one := range strings.SplitSeq(query, "&") {
 		name, escaped, _ := strings.Cut(one, "=")
 		value, err := url.QueryUnescape(escaped)
@@ -101,9 +110,20 @@ func options(m *request.MongoDB, query string, wrong func(what, remedy string) e
 			if !slices.Contains(mechanisms(), m.Mechanism) {
 				return wrong("has authMechanism="+language.Clip(value, 40)+": not as yet", "write SCRAM-SHA-256, SCRAM-SHA-1 or MONGODB-X509")
 			}
+		case "replicaset":
+			if m.Set = value; value == "" {
+				return wrong("has replicaSet without a name", "write replicaSet=rs0 with the set's name, or leave it out")
+			}
+		case "loadbalanced":
+			if m.Balanced = value; value != "true" && value != "false" {
+				return wrong("has loadBalanced="+language.Clip(value, 40), "write loadBalanced=true or loadBalanced=false")
+			}
 		default:
 			return wrong("has the option "+language.Clip(name, 40), known)
 		}
+	}
+	if m.Balanced == "true" && m.Set != "" {
+		return wrong("has loadBalanced=true and replicaSet="+language.Clip(m.Set, 40), "take replicaSet out: the load balancer chooses the server")
 	}
 	return nil
 }

@@ -518,6 +518,8 @@ type MongoDB struct {
 	Mechanism      string  // "scram-sha-256", "scram-sha-1", "mongodb-x509"; empty: none
 	Service        bool    // SRV records of the target's host name the servers
 	Assumed        bool    // nothing names Source: the TXT record of a service may
+	Set            string  // of replicas, which the server must be of; empty: any, or that of the TXT record
+	Balanced       string  // "true": a load balancer stands before the servers; empty: the TXT record of a service may say so
 	Secure         SQLSecure
 	Verb           MongoDBVerb
 	Command        string // in extended JSON, with "$db". Its texts may have placeholders

@@ -3,12 +3,10 @@ package pool
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -50,6 +48,7 @@ type Found struct {
 	TTL     time.Duration // how long they are valid; 0: for the whole run
 	targets []string      // of a service: whose address each is
 	text    string        // of a service: what its TXT record says
+	servers int           // of a service: how many its SRV records name
 }
 
 // Lookup finds the addresses for connections to a host.
@@ -115,7 +114,7 @@ func (h *Host) Has(f Found) {
 	h.Addrs, h.Ttl, h.Good = f.Addrs, f.TTL, 0
 	h.found++
 	if s := h.service; s != nil {
-		s.before, s.targets, s.text = s.targets, f.targets, f.text
+		s.before, s.targets, s.text, s.servers = s.targets, f.targets, f.text, f.servers
 		s.configs = make([]*tls.Config, len(f.targets))
 	}
 }
@@ -134,13 +133,14 @@ type service struct {
 	targets []string      // by address
 	before  []string      // what they were until the newest look-up: of connections that it overtook
 	text    string        // of its TXT record; empty: it has none
+	servers int           // that its SRV records name
 	configs []*tls.Config // by address; nil: it is not made yet
 }
 
 // tells tells a greeting what the TXT record says, if it hears that. Nil: the host is no service.
 func (s *service) tells(g codec.Greeting) error {
 	if of, is := g.(codec.Told); is && s != nil {
-		return of.Tell(s.text)
+		return of.Tell(s.text, s.servers)
 	}
 	return nil
 }
@@ -164,27 +164,18 @@ func (s *service) config(common *tls.Config, h *Host, of trial) *tls.Config {
 	return s.configs[address]
 }
 
-// parentParts is how many parts a name has at least whose parent domain is no public one.
-const parentParts = 3
-
-// serve finds the servers of a service by its SRV records, and what its TXT record says of them. A server whose name does
-// not end with the host's parent domain is a stranger.
+// serve finds the servers of a service, and what its TXT record says of them.
 func (d *Names) serve(ctx context.Context, name, host string) (f Found, err error) {
 	asks := d.own
 	if asks == nil {
 		asks = resolve.NewResolver()
 	}
-	record := fmt.Sprintf("_%s._tcp.%s", name, host)
-	answer, err := asks.Services(ctx, record+".") // no search: the name is whole
+	cluster, err := asks.Cluster(ctx, name, host)
 	if err != nil {
-		return f, fmt.Errorf("resolve the SRV record %q: %w", record, err)
+		return f, err
 	}
-	ttl := answer.TTL()
-	_, parent, _ := strings.Cut(host, ".")
-	for _, s := range answer.Services {
-		if strings.Count(host, ".") < parentParts-1 || !strings.HasSuffix(strings.ToLower(s.Target), "."+strings.ToLower(parent)) {
-			return f, &http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("the SRV record %s names %s, which is not below %s: another one may have written it", record, s.Target, parent)}
-		}
+	ttl := cluster.TTL()
+	for _, s := range cluster.Services {
 		all, least, err := d.lookup(ctx, s.Target, s.Port)
 		if err != nil {
 			return f, err
@@ -199,23 +190,8 @@ func (d *Names) serve(ctx context.Context, name, host string) (f Found, err erro
 	if f.TTL = d.dns.TTL; d.dns.Answer {
 		f.TTL = ttl
 	}
-	f.text, err = told(ctx, asks, host)
-	return f, err
-}
-
-// told returns what the TXT record of a service says.
-func told(ctx context.Context, asks *resolve.Resolver, host string) (string, error) {
-	answer, err := asks.Texts(ctx, host+".")
-	var none *net.DNSError
-	switch {
-	case errors.As(err, &none) && none.IsNotFound:
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("resolve the TXT record %q: %w", host, err)
-	case len(answer.Texts) > 1:
-		return "", &http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf("%s has %d TXT records, and a service has one", host, len(answer.Texts))}
-	}
-	return answer.Texts[0], nil
+	f.text, f.servers = cluster.Text, len(cluster.Services)
+	return f, nil
 }
 
 const (

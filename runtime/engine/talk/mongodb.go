@@ -65,7 +65,7 @@ func (p *Plan) mongoDB(r *request.Request, w *workflow.Workflow, memory *Memory)
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("mongodb %s %v %q %q %q %v %s %s %d", to.Target.URL(), to.Target.Secure, to.User, to.Password, to.Source, to.Assumed, to.Mechanism, to.Secure.Key, to.Target.Connections)
+	key := fmt.Sprintf("mongodb %s %v %q %q %q %v %q %s %s %s %d", to.Target.URL(), to.Target.Secure, to.User, to.Password, to.Source, to.Assumed, to.Set, to.Balanced, to.Mechanism, to.Secure.Key, to.Target.Connections)
 	s, err := memory.mongoServer(key, to, w)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (m *Memory) mongoServer(key string, to *request.MongoDB, w *workflow.Workfl
 	}
 	s = &mongoServer{begins: mongodb.New(mongodb.Config{
 		Mechanism: mongodb.MechanismOf(to.Mechanism),
-		User:      to.User, Password: to.Password, Source: to.Source, Assumed: to.Assumed, AnswerMax: w.HTTP.MaxBody, Pool: &m.documents, Keys: &m.keys,
+		User:      to.User, Password: to.Password, Source: to.Source, Assumed: to.Assumed, Set: to.Set, Balanced: to.Balanced == "true", Unbalanced: to.Balanced == "false", AnswerMax: w.HTTP.MaxBody, Pool: &m.documents, Keys: &m.keys,
 	})}
 	var err error
 	if s.tls, s.resume, err = securing(&to.Secure, &w.HTTP.TLS); err != nil {

@@ -34,9 +34,11 @@ type Securer interface {
 	Secured(dst, binding []byte) []byte
 }
 
-// Told is a greeting that hears what the TXT record of its service says, before Begin. Empty: there is none. An error is
-// *http1.Error with a kind.
-type Told interface{ Tell(text string) error }
+// Told is a greeting that hears what the TXT record of its service says, and how many servers the SRV records name, before
+// Begin. An empty text: there is no TXT record. An error is *http1.Error with a kind.
+type Told interface {
+	Tell(text string, servers int) error
+}
 
 // Dropped is a greeting that hears when its connection ends before there is a dialogue.
 type Dropped interface{ Drop() }

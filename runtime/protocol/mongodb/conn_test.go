@@ -159,12 +159,12 @@ func FuzzFeed(f *testing.F) {
 
 // Whatever a TXT record says, a greeting begins with hello, or an error says what is wrong.
 func FuzzTell(f *testing.F) {
-	f.Add("authSource=admin&replicaSet=rs0")
-	f.Add("loadBalanced=true")
-	f.Add("a=%zz&&=")
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Add("authSource=admin&replicaSet=rs0", 3)
+	f.Add("loadBalanced=true", 1)
+	f.Add("a=%zz&&=", 0)
+	f.Fuzz(func(t *testing.T, text string, servers int) {
 		g := mongodb.New(mongodb.Config{}).Greet(mongodb.Random{})
-		if err := g.Tell(text); err != nil {
+		if err := g.Tell(text, servers); err != nil {
 			if http1.KindOf(err) != http1.KindDNS || len(err.Error()) > 400 {
 				t.Fatalf("%q: %v", text, err)
 			}

@@ -28,15 +28,17 @@ type Greeting struct {
 	scram    *scram.Client
 	works    bool // the password is being salted
 	said     Server
-	told     serviceText
+	source   string    // the database that knows the user
+	set      string    // of replicas; empty: any
+	balanced bool      // a load balancer stands before the servers
+	by       [2]string // who says so of the set and the load balancer
 }
 
-// serviceText is what the TXT record of a service says.
-type serviceText struct {
-	source   string // the database that knows users; empty: it names none
-	set      string // of replicas; empty: any
-	balanced bool   // a load balancer stands before the servers
-}
+// By whom an option is.
+const (
+	byURL = "the URL"
+	byTXT = "the TXT record of the service"
+)
 
 // Server is what a server tells of itself.
 type Server struct {
@@ -68,7 +70,10 @@ var (
 )
 
 // Greet begins a connection.
-func (p *Protocol) Greet(r Random) *Greeting { return &Greeting{protocol: p, random: r} }
+func (p *Protocol) Greet(r Random) *Greeting {
+	c := &p.config
+	return &Greeting{protocol: p, random: r, source: c.Source, set: c.Set, balanced: c.Balanced, by: [2]string{byURL, byURL}}
+}
 
 // Works implements codec.Worker.
 func (g *Greeting) Works() bool { return g.works }
@@ -79,45 +84,53 @@ func (g *Greeting) Means() string { return strings.ToLower(g.protocol.config.Mec
 // Server is what the server tells of itself.
 func (g *Greeting) Server() Server { return g.said }
 
-// Tell implements codec.Told: of a connection string's options a TXT record has three.
-func (g *Greeting) Tell(text string) error {
+// Tell implements codec.Told: of a connection string's options a TXT record has three, and those of the URL go first.
+func (g *Greeting) Tell(text string, servers int) error {
 	wrong := func(format string, values ...any) error {
-		return &http1.Error{Kind: http1.KindDNS, Detail: "the TXT record of the service " + fmt.Sprintf(format, values...)}
+		return &http1.Error{Kind: http1.KindDNS, Detail: fmt.Sprintf(format, values...)}
 	}
-	if text == "" {
-		return nil
-	}
-	for one := range strings.SplitSeq(text, "&") {
-		name, escaped, _ := strings.Cut(one, "=")
-		value, err := url.QueryUnescape(escaped)
-		if err != nil || value == "" {
-			return wrong("has the option %.40q without a value that can be read", name)
-		}
-		switch strings.ToLower(name) {
-		case "authsource":
-			g.told.source = value
-		case "replicaset":
-			g.told.set = value
-		case "loadbalanced":
-			if g.told.balanced = value == "true"; !g.told.balanced && value != "false" {
-				return wrong("has loadBalanced=%.20s, which is neither true nor false", value)
+	if text != "" {
+		for one := range strings.SplitSeq(text, "&") {
+			name, escaped, _ := strings.Cut(one, "=")
+			value, err := url.QueryUnescape(escaped)
+			if err != nil || value == "" {
+				return wrong("%s has the option %.40q without a value that can be read", byTXT, name)
 			}
-		default:
-			return wrong("has the option %.40q: authSource, replicaSet and loadBalanced may stand there", name)
+			if !g.option(strings.ToLower(name), value) {
+				return wrong("%s has the option %.40q with the value %.20q: authSource, replicaSet, and loadBalanced with true or false may stand there", byTXT, name, value)
+			}
 		}
 	}
-	if g.told.balanced && g.told.set != "" {
-		return wrong("has loadBalanced=true and replicaSet, of which a service has one")
+	switch {
+	case g.balanced && g.set != "":
+		return wrong("%s has loadBalanced=true, and %s replicaSet=%.60q: take one of them out, as a load balancer chooses the server", g.by[1], g.by[0], g.set)
+	case g.balanced && servers != 1:
+		return wrong("%s has loadBalanced=true, and the SRV record of the service names %d servers: name the load balancer alone, or write loadBalanced=false into the URL", g.by[1], servers)
 	}
 	return nil
 }
 
-// source is the database that knows the user.
-func (g *Greeting) source() string {
-	if c := &g.protocol.config; g.told.source == "" || !c.Assumed || c.Mechanism == X509 {
-		return c.Source
+// option takes one of a TXT record, unless the URL has it. False: there is none such.
+func (g *Greeting) option(name, value string) bool {
+	c := &g.protocol.config
+	switch name {
+	case "authsource":
+		if c.Assumed && c.Mechanism != X509 {
+			g.source = value
+		}
+	case "replicaset":
+		if c.Set == "" {
+			g.set, g.by[0] = value, byTXT
+		}
+	case "loadbalanced":
+		if !c.Balanced && !c.Unbalanced {
+			g.balanced, g.by[1] = value == "true", byTXT
+		}
+		return value == "true" || value == "false"
+	default:
+		return false
 	}
-	return g.told.source
+	return true
 }
 
 // hello asks a server what it is, and balancedHello one behind a load balancer.
@@ -135,7 +148,7 @@ func asksHello(more string) []byte {
 
 // Begin appends what the client says first.
 func (g *Greeting) Begin(dst []byte) []byte {
-	if g.told.balanced {
+	if g.balanced {
 		return g.asks(dst, balancedHello)
 	}
 	return g.asks(dst, hello)
@@ -191,10 +204,10 @@ func (g *Greeting) meets(dst, body []byte, used int, a *answer) ([]byte, int, co
 	switch c := &g.protocol.config; {
 	case g.said.WireVersion < wireLeast:
 		return dst, used, nil, breach("the server speaks version %d of the wire: it is older than MongoDB 3.6, whose is %d", g.said.WireVersion, wireLeast)
-	case g.told.set != "" && g.said.Set != g.told.set:
-		return dst, used, nil, &http1.Error{Kind: http1.KindMoved, Detail: fmt.Sprintf("the server is of the set %.60q, and the TXT record of its service names %.60q", g.said.Set, g.told.set)}
-	case g.told.balanced && !g.said.Balanced:
-		return dst, used, nil, breach("the TXT record of the service has loadBalanced=true, and the server names no serviceId: no load balancer stands before it")
+	case g.set != "" && g.said.Set != g.set:
+		return dst, used, nil, &http1.Error{Kind: http1.KindMoved, Detail: fmt.Sprintf("the server is of the set %.60q, and %s names %.60q", g.said.Set, g.by[0], g.set)}
+	case g.balanced && !g.said.Balanced:
+		return dst, used, nil, breach("%s has loadBalanced=true, and the server names no serviceId: no load balancer stands before it", g.by[1])
 	case !g.said.Writable && g.said.Set != "":
 		detail := fmt.Sprintf("the server is not the primary of the set %.60q", g.said.Set)
 		if g.said.Primary != "" {
@@ -245,7 +258,7 @@ func (g *Greeting) sasl(name string, payload []byte, conversation int64) []byte 
 	b = append(append(b, byte(bson.Binary)), "payload\x00"...)
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(payload))), 0)
 	b = append(b, payload...)
-	b = append(appendTextField(b, "$db", []byte(g.source())), 0)
+	b = append(appendTextField(b, "$db", []byte(g.source)), 0)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)))
 	return b
 }
@@ -293,7 +306,7 @@ func (g *Greeting) refused(a *answer) error {
 	if c.Mechanism == X509 {
 		return refusal("%s refuses the user of the certificate: %s: create the user of its subject in %s", c.Mechanism.name(), text, c.Source)
 	}
-	return refusal("%s refuses the user %q of the database %s: %s: a user of another database needs auth_source", c.Mechanism.name(), c.User, g.source(), text)
+	return refusal("%s refuses the user %q of the database %s: %s: a user of another database needs auth_source", c.Mechanism.name(), c.User, g.source, text)
 }
 
 func (g *Greeting) begin() *Conn {

@@ -67,6 +67,9 @@ type Config struct {
 	User, Password string // of X509: the certificate's subject, or nothing, and no password
 	Source         string // the database that knows the user; empty: admin
 	Assumed        bool   // Source gives way to the one that a TXT record names
+	Set            string // of replicas; empty: any, or the one that a TXT record names
+	Balanced       bool   // a load balancer stands before the servers
+	Unbalanced     bool   // none does, whatever a TXT record says
 	AnswerMax      int64  // bytes; 0: AnswerMaxDefault
 	// Pool and Keys have the memory of all connections that one goroutine serves. Nil: their own.
 	Pool *Pool

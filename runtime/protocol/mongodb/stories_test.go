@@ -60,6 +60,7 @@ type scene struct {
 	end    error
 	unread bool
 	told   string
+	hosts  int // servers that the SRV record names; 0: the server is no service's
 	lines  []string
 }
 
@@ -75,6 +76,13 @@ func (s *scene) read(t *testing.T, d *datadriven.TestData) {
 			s.config.User, s.config.Mechanism = value, mongodb.SCRAMSHA256
 		case "told":
 			s.told = value
+			s.hosts = max(s.hosts, 1)
+		case "hosts":
+			s.hosts, _ = strconv.Atoi(value)
+		case "set":
+			s.config.Set = value
+		case "balanced":
+			s.config.Balanced, s.config.Unbalanced = value == "true", value == "false"
 		case "assumed":
 			s.config.Assumed = true
 		case "x509":
@@ -210,8 +218,10 @@ func (s *scene) talk(cut int) string {
 func (s *scene) greet(cut int) string {
 	var out heard
 	g := mongodb.New(s.config).Greet(mongodb.Random{})
-	if err := g.Tell(s.told); err != nil {
-		return short(err.Error())
+	if s.hosts > 0 {
+		if err := g.Tell(s.told, s.hosts); err != nil {
+			return short(err.Error())
+		}
 	}
 	r, first := codec.NewRounds(g)
 	out.shows(first)

@@ -16,5 +16,5 @@
 //	... test ...
 //	counts := server.Stop() // what the script prints at the end of its input
 //
-// Read program.go.
+// Read program.go, names.go.
 package hostiletest
