@@ -18,6 +18,11 @@ func (r *Report) talkMongoDB(ctx context.Context, c net.Conn, cfg Config, call *
 	var random mongodb.Random
 	_, _ = rand.Read(random[:]) // it never fails
 	g := mongodb.New(*cfg.MongoDB).Greet(random)
+	if c := r.Cluster; c != nil {
+		if err := g.Tell(c.Text, len(c.Servers)); err != nil {
+			return err
+		}
+	}
 	rounds, out := codec.NewRounds(g)
 	began := time.Now()
 	r.Answer = &Answer{Protocol: "MongoDB", Headers: [][2]string{}}
@@ -28,7 +33,11 @@ func (r *Report) talkMongoDB(ctx context.Context, c net.Conn, cfg Config, call *
 	}
 	defer d.Release()
 	means := "without a proof"
-	if g.Means() != "" {
+	switch {
+	case g.Means() == "":
+	case cfg.MongoDB.User == "":
+		means = "the user of the certificate by " + g.Means()
+	default:
 		means = "user " + cfg.MongoDB.User + " by " + g.Means()
 	}
 	said := g.Server()

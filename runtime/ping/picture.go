@@ -25,6 +25,9 @@ func (r *Report) Print(w io.Writer, width int) error {
 	var b strings.Builder
 	width = min(max(width, widthMin), widthMax)
 	fmt.Fprintf(&b, "%s %s\n\n", r.Method, plain(r.URL))
+	if r.Cluster != nil {
+		r.Cluster.write(&b)
+	}
 	if r.DNS != nil {
 		r.DNS.write(&b)
 	}

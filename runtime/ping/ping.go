@@ -3,7 +3,6 @@ package ping
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"net/netip"
 	"strings"
@@ -27,6 +26,7 @@ import (
 // Config says what to ask, and how.
 type Config struct {
 	Request    http1.Request
+	Service    string // SRV records of the URL's host name the servers of this service, as "mongodb"; empty: the host is the server
 	HTTP       Version
 	Events     bool          // wait for an event of the answer, which is a stream of them
 	GRPC       *Called       // over HTTP/2: ask the health service, else reflection; nil: another protocol
@@ -94,10 +94,11 @@ type Report struct {
 	URL      string `json:"url"`
 	course
 
-	DNS      *Names    `json:"dns,omitempty"` // nil: an address was given
-	Tries    []Try     `json:"tries"`         // addresses, in the order in which they were tried
-	Address  string    `json:"address"`       // the one that took the connection
-	Local    string    `json:"local"`         // and from where
+	Cluster  *Cluster  `json:"cluster,omitempty"` // nil: the URL's host is the server
+	DNS      *Names    `json:"dns,omitempty"`     // of the server; nil: an address was given
+	Tries    []Try     `json:"tries"`             // addresses, in the order in which they were tried
+	Address  string    `json:"address"`           // the one that took the connection
+	Local    string    `json:"local"`             // and from where
 	TLS      *Secured  `json:"tls,omitempty"`
 	QUIC     *Packets  `json:"quic,omitempty"`     // of HTTP/3
 	Answer   *Answer   `json:"answer,omitempty"`   // nil: there was none
@@ -169,10 +170,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		r.TotalNS += p.NS
 	}
 	if err != nil {
-		r.Kind, r.Error = string(kindOf(ctx, err, r.phaseAtEnd())), err.Error()
-		if own := (*http1.Error)(nil); errors.As(err, &own) {
-			r.Error = own.Detail
-		}
+		r.Kind, r.Error = string(kindOf(ctx, err, r.phaseAtEnd())), detailOf(err)
 	}
 	return r, nil
 }
@@ -193,7 +191,7 @@ func reportOf(cfg *Config, call *http1.Call) *Report {
 		r.Protocol, r.Method, r.URL = "redis", "PING", "redis"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
 	}
 	if p := cfg.NATS; p != nil {
-		r.Protocol, r.Method, r.URL = "nats", "PING", map[bool]string{false: "nats", true: "tls"}[p.TLS]+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
+		r.Protocol, r.Method, r.URL = "nats", "PING", map[bool]string{false: "nats://", true: "tls://"}[p.TLS]+hostOf(cfg.Request.URL)
 	}
 	if cfg.Kafka != nil {
 		r.Protocol, r.Method, r.URL = "kafka", "METADATA", "kafka"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
@@ -203,6 +201,9 @@ func reportOf(cfg *Config, call *http1.Call) *Report {
 	}
 	if cfg.MongoDB != nil {
 		r.Protocol, r.Method, r.URL = "mongodb", "PING", "mongodb://"+hostOf(cfg.Request.URL)
+		if cfg.Service != "" {
+			r.URL = "mongodb+srv://" + call.Host
+		}
 	}
 	if cfg.AMQP != nil {
 		r.Protocol, r.Method, r.URL = "amqp", "PING", "amqp"+strings.TrimSuffix(strings.TrimPrefix(cfg.Request.URL, "http"), "/")
@@ -230,14 +231,17 @@ func reportOf(cfg *Config, call *http1.Call) *Report {
 }
 
 func (r *Report) run(ctx context.Context, cfg Config, call *http1.Call) error {
-	addrs := []netip.AddrPort{netip.AddrPortFrom(cfg.Address, call.Port)}
-	if !cfg.Address.IsValid() {
-		r.enter(message.PhaseDNS)
-		found, err := r.names(ctx, cfg.Resolver, call)
-		if err != nil {
-			return err
-		}
-		addrs = found
+	if cfg.Service != "" {
+		return r.runCluster(ctx, cfg, call)
+	}
+	return r.runServer(ctx, cfg, call)
+}
+
+// runServer asks the server of a call.
+func (r *Report) runServer(ctx context.Context, cfg Config, call *http1.Call) error {
+	addrs, err := r.addressed(ctx, &cfg, call)
+	if err != nil {
+		return err
 	}
 	if cfg.HTTP == HTTP3 {
 		return r.run3(ctx, cfg, call, addrs)

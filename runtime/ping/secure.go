@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,6 +61,13 @@ func (s *sessions) Put(_ string, state *tls.ClientSessionState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = state
+}
+
+// Secures reports whether a ping has TLS, as far as the client decides.
+func (cfg *Config) Secures() bool {
+	g := &cfg.Greeted
+	return strings.HasPrefix(cfg.Request.URL, "https:") || g.NATS != nil && g.NATS.TLS || g.Postgres != nil && g.Postgres.TLS || g.MySQL != nil && g.MySQL.TLS ||
+		g.SMTP != nil && g.SMTP.StartTLS || g.FTP != nil && g.FTP.Explicit
 }
 
 func (cfg *Config) tls(call *http1.Call, s *sessions) *tls.Config {

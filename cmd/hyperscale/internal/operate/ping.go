@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/netip"
 	"net/url"
 	"os"
@@ -36,7 +37,6 @@ type pingFlags struct {
 	body       string
 	hex        string // the same, in digits
 	timeout    time.Duration
-	insecure   bool
 	serverName string
 	address    string
 	servers    []string
@@ -48,7 +48,15 @@ type pingFlags struct {
 	key        string // the file that has it
 	hostKeys   string // the same of known_hosts
 
+	secureFlags
 	descriptors string // the file that gets them; empty: they are not wanted
+}
+
+// secureFlags are those of TLS alone.
+type secureFlags struct {
+	insecure    bool
+	first       bool   // it begins before the INFO of NATS
+	certificate string // the file that has the client's; empty: it shows none
 }
 
 // NewPingCommand sends one request and prints its phases.
@@ -72,7 +80,10 @@ and so do nats, a nats:// or tls:// URL, and mqtt, an mqtt:// or mqtts:// URL. a
 amqps:// URL; kafka greets a broker of a kafka:// or kafkas:// URL, by --mechanism, and times Metadata;
 sftp greets an sftp:// URL and times REALPATH, scp the same URL and a command that does nothing: by
 --key-file or a password, and with the keys of --host-keys, or any with --insecure;
-mongodb greets a mongodb:// URL, which may have ?tls=true, and times a ping;
+mongodb greets a mongodb:// URL, which may have ?tls=true, and times a ping; of a mongodb+srv:// URL it greets the
+servers of the SRV records in turn, until one serves. nats begins TLS before the server's INFO with --first.
+--certificate-file and --key-file have the client's certificate for TLS; it proves the user of a mongodb URL with
+authMechanism=MONGODB-X509.
 mysql and postgres greet their URL, which may have ?sslmode=, and time select 1. smtp greets an
 smtp:// or smtps:// URL and times NOOP; with --user it begins TLS, and --mechanism proves the user. ftp does so for an
 ftp:// or ftps:// URL. Their password stands in the file of --password-file, or in HYPERSCALE_PASSWORD. tcp connects to
@@ -91,6 +102,7 @@ other outcome; 2 bad usage.`,
   hyperscale ping mysql mysql://app@127.0.0.1/shop
   hyperscale ping kafka kafkas://broker.example.org --user app --password-file kafka.password
   hyperscale ping mongodb 'mongodb://db.example.org/?tls=true' --user app --password-file mongodb.password
+  hyperscale ping mongodb 'mongodb+srv://cluster.example.org/?authMechanism=MONGODB-X509' --certificate-file client.pem --key-file client.key
   hyperscale ping amqp amqps://rabbit.example.org/shop --user app --password-file amqp.password
   hyperscale ping sftp sftp://app@files.example.org --key-file id --host-keys known_hosts
   hyperscale ping smtp smtp://mail.example.org:587 --user app --password-file mail.password
@@ -113,7 +125,9 @@ other outcome; 2 bad usage.`,
 	flags.StringVar(&f.address, "address", "", "`ADDR` to connect to, whatever the URL's host is")
 	flags.StringArrayVar(&f.servers, "dns", nil, "`ADDR` of a DNS server, instead of the machine's (repeatable)")
 	flags.StringVar(&f.user, "user", "", "`NAME` that redis, mqtt, nats, kafka, mongodb, amqp, smtp, ftp, sftp, scp, mysql or postgres authenticates")
-	flags.StringVar(&f.key, "key-file", "", "`FILE` with the private key for sftp or scp")
+	flags.StringVar(&f.key, "key-file", "", "`FILE` with the private key for sftp or scp, or with that of --certificate-file")
+	flags.StringVar(&f.certificate, "certificate-file", "", "`FILE` with the client's certificate for TLS, in PEM")
+	flags.BoolVar(&f.first, "first", false, "begin TLS before the server's INFO, as handshake_first of a nats-server wants it")
 	flags.StringVar(&f.hostKeys, "host-keys", "", "`FILE` of known_hosts for sftp or scp")
 	flags.StringVar(&f.password, "password-file", "", "`FILE` with the password for redis, mqtt, nats, kafka, mongodb, amqp, ftp, sftp, scp, smtp, mysql or postgres, instead of HYPERSCALE_PASSWORD; for nats without --user a token, a seed or credentials")
 	flags.StringVar(&f.mechanism, "mechanism", "", "`NAME` of SASL for kafka: plain, scram-sha-256 (without it, where there is a user), scram-sha-512 or oauthbearer, whose token --password-file has; for smtp: plain (without it), login, cram-md5 or xoauth2")
@@ -145,6 +159,9 @@ func (f *pingFlags) run(cmd *cobra.Command, proto, target string) error {
 	}
 	if greets != nil {
 		greets(&cfg)
+	}
+	if err := f.certifies(&cfg); err != nil {
+		return err
 	}
 	cfg.HTTP, cfg.Events = map[string]ping.Version{"http2": ping.HTTP2, "grpc": ping.HTTP2, "http3": ping.HTTP3}[proto], proto == "sse"
 	if proto == "grpc" {
@@ -195,8 +212,11 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 	if proto != "kafka" && proto != "smtp" && f.mechanism != "" {
 		return "", nil, command.Usage("--mechanism is for kafka and smtp: leave it out")
 	}
-	if proto != "sftp" && proto != "scp" && f.key+f.hostKeys != "" {
-		return "", nil, command.Usage("--key-file and --host-keys are for sftp and scp: leave them out")
+	if err := f.keyed(proto); err != nil {
+		return "", nil, err
+	}
+	if proto != "nats" && f.first {
+		return "", nil, command.Usage("--first is for nats: leave it out")
 	}
 	if proto != "grpc" && f.descriptors != "" {
 		return "", nil, command.Usage("--descriptors is for grpc: leave it out")
@@ -235,6 +255,20 @@ func (f *pingFlags) addressOf(proto, target string) (address string, greets func
 		return address, nil, err
 	}
 	return target, nil, nil
+}
+
+// keyed checks that the files of keys are of this protocol.
+func (f *pingFlags) keyed(proto string) error {
+	ssh := proto == "sftp" || proto == "scp"
+	switch {
+	case ssh && f.certificate != "":
+		return command.Usage("--certificate-file is of TLS, and %s has none: leave it out", proto)
+	case !ssh && f.hostKeys != "":
+		return command.Usage("--host-keys is for sftp and scp: leave it out")
+	case !ssh && f.key != "" && f.certificate == "":
+		return command.Usage("--key-file is for sftp and scp, and of --certificate-file: leave it out, or write --certificate-file FILE")
+	}
+	return nil
 }
 
 // bytes reads what goes out over TCP or UDP, and returns where to.
@@ -361,14 +395,22 @@ func (f *pingFlags) config(target string) (cfg ping.Config, host string, err err
 func (f *pingFlags) runLookup(cmd *cobra.Command, cfg ping.Config, host string) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), cfg.Timeout)
 	defer cancel()
-	found := ping.Lookup(ctx, cfg.Resolver, host)
+	var found interface{ Print(io.Writer) error }
+	kind := ""
+	if cfg.Service != "" {
+		cluster := ping.LookupCluster(ctx, cfg.Resolver, cfg.Service, host)
+		found, kind = cluster, cluster.Kind
+	} else {
+		names := ping.Lookup(ctx, cfg.Resolver, host)
+		found, kind = names, names.Kind
+	}
 	var err error
 	if f.json {
 		err = command.PrintJSON(cmd.OutOrStdout(), found)
 	} else {
 		err = found.Print(cmd.OutOrStdout())
 	}
-	if err == nil && found.Kind != "" {
+	if err == nil && kind != "" {
 		err = command.Exit(command.ExitFailed, nil)
 	}
 	return err

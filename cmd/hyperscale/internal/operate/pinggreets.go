@@ -2,6 +2,7 @@ package operate
 
 import (
 	"cmp"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -99,7 +100,13 @@ func (f *pingFlags) nats(target string) (address string, greets func(*ping.Confi
 	default:
 		c.Token = proof
 	}
-	return "http://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.NATS = c }, nil
+	scheme := "http"
+	if c.First = f.first; c.First {
+		if scheme = "https"; !t.Secure {
+			return "", nil, command.Usage("--first begins TLS before the server's INFO, and the URL is of nats://: write tls://%s", t.Host)
+		}
+	}
+	return scheme + "://" + net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))) + "/", func(p *ping.Config) { p.NATS = c }, nil
 }
 
 // mqtt does so for MQTT.
@@ -372,22 +379,32 @@ func (f *pingFlags) mongoDB(target string) (address string, greets func(*ping.Co
 	if to.Target.Path == "" {
 		to.Target.Path = "admin"
 	}
-	if to.Service {
-		return "", nil, command.Usage("ping greets one server: write mongodb://host:port/?tls=true with a name that the SRV records of %s have", to.Target.Host)
+	certified := to.Mechanism == mongowords.ByCertificate
+	switch {
+	case to.Service && f.address != "":
+		return "", nil, command.Usage("--address is of one server, and the SRV records of %s name the servers: write mongodb://host:port/?tls=true", to.Target.Host)
+	case certified && f.certificate == "":
+		return "", nil, command.Usage("authMechanism=MONGODB-X509 proves a user by a certificate: write --certificate-file FILE and --key-file FILE")
+	case certified && f.password != "":
+		return "", nil, command.Usage("a certificate proves the user: leave out --password-file")
 	}
-	if to.Mechanism == mongowords.ByCertificate {
-		return "", nil, command.Usage("ping has no certificate that proves a user: leave authMechanism out of the URL")
+	if f.certificate != "" {
+		if to.Secure.TLS, err = f.identity(); err != nil {
+			return "", nil, err
+		}
+		to.Target.Secure = true // as tls has it in mongodb.client
 	}
 	if err := mongowords.Complete("ping", &to); err != nil {
 		return "", nil, command.Usage("%v", err)
 	}
-	c := &mongodb.Config{User: to.User, Source: to.Source, Mechanism: mongodb.MechanismOf(to.Mechanism)}
-	if to.User != "" {
+	c := &mongodb.Config{User: to.User, Source: to.Source, Assumed: to.Assumed, Mechanism: mongodb.MechanismOf(to.Mechanism), Set: to.Set, Balanced: to.Balanced == "true", Unbalanced: to.Balanced == "false"}
+	if to.User != "" && !certified {
 		if c.Password, err = f.secret(); err != nil {
 			return "", nil, err
 		}
 	}
 	switch {
+	case certified:
 	case to.User != "" && c.Password == "":
 		return "", nil, command.Usage("--user %s has no password: write --password-file FILE, or set %s", to.User, passwordVariable)
 	case to.User == "" && f.password != "":
@@ -397,5 +414,47 @@ func (f *pingFlags) mongoDB(target string) (address string, greets func(*ping.Co
 	if to.Target.Secure {
 		scheme = "https"
 	}
-	return scheme + "://" + net.JoinHostPort(to.Target.Host, strconv.Itoa(int(to.Target.Port))) + "/", func(p *ping.Config) { p.MongoDB = c }, nil
+	service := ""
+	if to.Service {
+		service = "mongodb"
+	}
+	return scheme + "://" + net.JoinHostPort(to.Target.Host, strconv.Itoa(int(to.Target.Port))) + "/", func(p *ping.Config) { p.MongoDB, p.Service = c, service }, nil
+}
+
+// identity reads the client's certificate and its key.
+func (f *pingFlags) identity() (*request.TLS, error) {
+	if f.key == "" {
+		return nil, command.Usage("--certificate-file has no key: write --key-file FILE")
+	}
+	of := new(request.TLS)
+	for _, one := range []struct {
+		name, path string
+		to         *[]byte
+	}{{"certificate-file", f.certificate, &of.Certificate}, {"key-file", f.key, &of.Key}} {
+		var err error
+		if *one.to, err = os.ReadFile(one.path); err != nil {
+			return nil, command.Usage("--%s: %v", one.name, err)
+		}
+	}
+	return of, nil
+}
+
+// certifies gives a ping the certificate that the client shows in TLS.
+func (f *pingFlags) certifies(cfg *ping.Config) error {
+	if f.certificate == "" {
+		return nil
+	}
+	if !cfg.Secures() {
+		return command.Usage("--certificate-file is of TLS, and the URL has none: write a URL with TLS, such as https://, or leave it out")
+	}
+	of, err := f.identity()
+	if err != nil {
+		return err
+	}
+	own, err := tls.X509KeyPair(of.Certificate, of.Key)
+	if err != nil {
+		return command.Usage("--certificate-file %s and --key-file %s: %v: give PEM files that belong together", f.certificate, f.key, err)
+	}
+	cfg.TLS = &tls.Config{Certificates: []tls.Certificate{own}} //nolint:gosec // the library's least version shows what a server has
+	return nil
 }
