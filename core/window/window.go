@@ -35,6 +35,12 @@ func (t Terms) Patience() time.Duration { return Guard(t.Stopped(), t.DriftPPM) 
 // Guard returns how long a gate waits after it last named a subjob, by its own clock.
 func (t Terms) Guard() time.Duration { return Guard(t.Word+t.Stopped(), t.DriftPPM) }
 
+// TakeOver bounds how long managers wait for the word of the next owner after an owner has died: until its lease is over for
+// the others, the turns of as many gates as may have died with it, one majority, and a heartbeat of a manager.
+func TakeOver(lease, turns, majority, heartbeat time.Duration, driftPPM int64) time.Duration {
+	return Guard(lease, driftPPM) + turns + majority + heartbeat
+}
+
 // Hold returns how long a clock may count so that no more than d has passed.
 func Hold(d time.Duration, driftPPM int64) time.Duration {
 	return d - scale(d, driftPPM, million) - Granularity

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"hyperscale/core/discovery"
+	"hyperscale/core/lease"
+	"hyperscale/core/manager"
 	"hyperscale/core/node"
+	"hyperscale/core/window"
 	"hyperscale/runtime/certs"
 )
 
@@ -246,6 +249,9 @@ func (n *Node) Warnings() []string {
 		all = append(all, fmt.Sprintf("%d %ss survive the loss of %d, as %d would: one more would make the loss of %d harmless, one less costs nothing",
 			len(set), what, len(set)/2-1, len(set)-1, len(set)/2))
 	}
+	if why := n.shortLease(); why != "" {
+		all = append(all, why)
+	}
 	hosts := map[string]int{}
 	for _, a := range set {
 		if host, _, err := net.SplitHostPort(string(a)); err == nil {
@@ -258,6 +264,31 @@ func (n *Node) Warnings() []string {
 		}
 	}
 	return all
+}
+
+// shortLease says that a datacenter may give a job up before another gate can take it over: its managers act for two
+// leases without the word of an owner. Half of the gates may have died with the owner, and each has its turn first.
+func (n *Node) shortLease() string {
+	if n.Role != node.RoleGate || len(n.Gates) < 3 {
+		return "" // a smaller group takes no job over
+	}
+	of := lease.Default()
+	turns := time.Duration((len(n.Gates)-1)/2) * of.RankWait
+	fits := func(l time.Duration) (hold, need time.Duration, ok bool) {
+		hold = window.Terms{Word: 2 * l, DriftPPM: of.DriftPPM}.Hold()
+		need = window.TakeOver(l, turns, n.QuorumTimeout, manager.Default().Heartbeat, of.DriftPPM)
+		return hold, need, hold > need
+	}
+	hold, need, ok := fits(n.Lease)
+	if ok {
+		return ""
+	}
+	least := n.Lease.Truncate(time.Second) + time.Second
+	for _, _, ok = fits(least); !ok; _, _, ok = fits(least) {
+		least += time.Second
+	}
+	return fmt.Sprintf("lease = %v is short: a datacenter gives a job up after %v without the word of an owner, and a take-over from a gate that died may need %v: give all gates and managers --lease %v, or a shorter --quorum-timeout",
+		n.Lease, hold.Round(time.Millisecond), need.Round(time.Millisecond), least)
 }
 
 // upstream is the configured set that this role registers with.

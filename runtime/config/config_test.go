@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -262,6 +263,43 @@ func TestWarningsTellWhatASetSurvives(t *testing.T) {
 		}
 		if d := cmp.Diff(test.want, n.Warnings()); d != "" {
 			t.Errorf("%q: -want +got:\n%s", test.gates, d)
+		}
+	}
+}
+
+// TestWarningsOfAShortLease: a take-over must fit between the word of one owner and that of the next, however many gates
+// may die at once. The lease that a warning names gives none, and one second less does.
+func TestWarningsOfAShortLease(t *testing.T) {
+	for _, test := range []struct {
+		profile string
+		gates   int
+		want    string
+	}{
+		{"local", 1, ""},
+		{"local", 3, ""},
+		{"local", 5, "lease = 3s is short: a datacenter gives a job up after 5.939s without the word of an owner, and a take-over from a gate that died may need 6.531s: give all gates and managers --lease 4s, or a shorter --quorum-timeout"},
+		{"local", 9, "lease = 3s is short: a datacenter gives a job up after 5.939s without the word of an owner, and a take-over from a gate that died may need 8.531s: give all gates and managers --lease 6s, or a shorter --quorum-timeout"},
+		{"lan", 7, ""},
+		{"lan", 9, "lease = 6s is short: a datacenter gives a job up after 11.879s without the word of an owner, and a take-over from a gate that died may need 12.061s: give all gates and managers --lease 7s, or a shorter --quorum-timeout"},
+		{"wan", 25, ""},
+	} {
+		n := placed(node.RoleGate, test.profile)
+		for i := range test.gates {
+			n.Gates = append(n.Gates, fmt.Sprintf("h%d:1", i))
+		}
+		got := n.shortLease()
+		if got != test.want || got != "" && !slices.Contains(n.Warnings(), got) {
+			t.Errorf("%s with %d gates: got %q of %q, want %q", test.profile, test.gates, got, n.Warnings(), test.want)
+		}
+		if _, after, found := strings.Cut(got, "--lease "); found {
+			text, _, _ := strings.Cut(after, ",")
+			n.Lease, _ = time.ParseDuration(text)
+			if still := n.shortLease(); still != "" {
+				t.Errorf("%s with %d gates: %s", test.profile, test.gates, still)
+			}
+			if n.Lease -= time.Second; n.shortLease() == "" {
+				t.Errorf("%s with %d gates: %v would do", test.profile, test.gates, n.Lease)
+			}
 		}
 	}
 }
