@@ -110,7 +110,8 @@ func (g *cluster) known() string {
 		m.world.WatchSend, m.world.Discard = seen, false
 		m.world.Take()
 		for _, l := range status.Leases {
-			fmt.Fprintf(&b, "%s: %s %v holder=%s token=%v released=%v\n", m.name, l.Job.String()[:6], l.State, l.Holder, l.Token, l.Released)
+			unheard := map[bool]string{true: " unheard"}[l.Unheard]
+			fmt.Fprintf(&b, "%s: %s %v holder=%s token=%v released=%v%s\n", m.name, l.Job.String()[:6], l.State, l.Holder, l.Token, l.Released, unheard)
 		}
 	}
 	return b.String()

@@ -89,7 +89,7 @@ func (m *operations) leaseList(env node.Env) []message.LeaseInfo {
 		if !ok {
 			continue
 		}
-		l := message.LeaseInfo{Job: id, Token: seen.Token, Left: seen.Left, Released: seen.Released}
+		l := message.LeaseInfo{Job: id, Token: seen.Token, Left: seen.Left, Released: seen.Released, Unheard: !seen.Heard && !seen.Released}
 		if j := m.jobs[id]; j != nil && j.Ready {
 			l.Name, l.State = j.Name, j.Shown
 		} else if rec, err := job.ReadRecord(id, seen.Record); err == nil {

@@ -204,10 +204,10 @@ func (r *acceptor) Seen(now node.Instant, job message.JobID) (Sight, bool) {
 	if reg == nil || !reg.told() || reg.accepted.Token.Zero() {
 		return Sight{}, false
 	}
-	a := &reg.accepted
+	a, left := &reg.accepted, reg.left(now, &r.c)
 	return Sight{
-		Holder: r.Address(a.Token), Token: a.Token, Left: reg.left(now, &r.c),
-		Released: a.Released, Copied: a.Copied, Record: a.Record,
+		Holder: r.Address(a.Token), Token: a.Token, Left: left,
+		Released: a.Released, Copied: a.Copied, Heard: left > 0 && reg.received > r.began, Record: a.Record,
 	}, true
 }
 

@@ -94,5 +94,6 @@ type Sight struct {
 	Left     time.Duration // until its lease runs out; 0 if no member holds it
 	Released bool
 	Copied   bool
+	Heard    bool // from the holder, within its lease and since this member took its registers in
 	Record   []byte
 }

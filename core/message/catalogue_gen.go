@@ -1773,7 +1773,7 @@ func (z *LeaseConsent) check() error {
 }
 
 func (z *LeaseInfo) size() int {
-	n := 51
+	n := 59
 	n += sizeBytes(len(z.Job))
 	n += sizeString(len(z.Name))
 	n += sizeUint(uint64(z.State))
@@ -1782,6 +1782,7 @@ func (z *LeaseInfo) size() int {
 	n += sizeInt(int64(z.Left))
 	n++
 	n += sizeUint(uint64(z.Missing))
+	n++
 	return n
 }
 
@@ -1794,6 +1795,7 @@ func (z *LeaseInfo) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Left))
 	h = node.Mix(h, bit(z.Released))
 	h = node.Mix(h, uint64(z.Missing))
+	h = node.Mix(h, bit(z.Unheard))
 	return h
 }
 
@@ -10331,6 +10333,13 @@ func (z *DatacenterResult) age(minor uint16) {
 	}
 }
 
+func (z *LeaseInfo) age(minor uint16) {
+	if minor < 1 {
+		var old LeaseInfo
+		z.Unheard = old.Unheard
+	}
+}
+
 func (z *MemberInfo) age(minor uint16) {
 	if minor < 1 {
 		var old MemberInfo
@@ -10568,6 +10577,9 @@ func (z *SwimGossip) age(minor uint16) {
 func (z *ClusterStatus) age(minor uint16) {
 	for i := range z.Members {
 		z.Members[i].age(minor)
+	}
+	for i := range z.Leases {
+		z.Leases[i].age(minor)
 	}
 	if minor < 1 {
 		var old ClusterStatus

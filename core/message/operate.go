@@ -39,11 +39,12 @@ type LeaseInfo struct {
 	Job      JobID         `msg:"job" require:"true"`
 	Name     string        `msg:"name"`
 	State    JobState      `msg:"state"`  // in its record
-	Holder   string        `msg:"holder"` // address, empty for none
+	Holder   string        `msg:"holder"` // address of the last one that this gate knows, empty if its lease has run out
 	Token    LeaseToken    `msg:"token"`
 	Left     time.Duration `msg:"left"`
 	Released bool          `msg:"released"`
-	Missing  uint32        `msg:"missing"` // files that its record names and this gate's disk lacks
+	Missing  uint32        `msg:"missing"`           // files that its record names and this gate's disk lacks
+	Unheard  bool          `msg:"unheard" since:"1"` // this gate does not know who holds it: it has heard of no renewal since its start, or for a lease
 }
 
 // ClusterStatus answers a ClusterQuery. ClusterListed bounds its lists; the sums count

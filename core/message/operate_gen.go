@@ -1863,9 +1863,9 @@ func (z *JobReplay) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LeaseInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "job"
-	o = append(o, 0x88, 0xa3, 0x6a, 0x6f, 0x62)
+	o = append(o, 0x89, 0xa3, 0x6a, 0x6f, 0x62)
 	o, err = z.Job.MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Job")
@@ -1900,6 +1900,9 @@ func (z *LeaseInfo) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "missing"
 	o = append(o, 0xa7, 0x6d, 0x69, 0x73, 0x73, 0x69, 0x6e, 0x67)
 	o = msgp.AppendUint32(o, z.Missing)
+	// string "unheard"
+	o = append(o, 0xa7, 0x75, 0x6e, 0x68, 0x65, 0x61, 0x72, 0x64)
+	o = msgp.AppendBool(o, z.Unheard)
 	return
 }
 
@@ -1917,7 +1920,7 @@ func (z *LeaseInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.ErrLimitExceeded
 		return
 	}
-	var zb0001Dup [1]byte
+	var zb0001Dup [2]byte
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -2014,6 +2017,17 @@ func (z *LeaseInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Missing")
 				return
 			}
+		case "unheard":
+			if zb0001Dup[1]&(1<<0) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Unheard")
+				return
+			}
+			zb0001Dup[1] |= 1 << 0
+			z.Unheard, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Unheard")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2028,7 +2042,7 @@ func (z *LeaseInfo) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LeaseInfo) Msgsize() (s int) {
-	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder) + 6 + z.Token.Msgsize() + 5 + msgp.DurationSize + 9 + msgp.BoolSize + 8 + msgp.Uint32Size
+	s = 1 + 4 + z.Job.Msgsize() + 5 + msgp.StringPrefixSize + len(z.Name) + 6 + z.State.Msgsize() + 7 + msgp.StringPrefixSize + len(z.Holder) + 6 + z.Token.Msgsize() + 5 + msgp.DurationSize + 9 + msgp.BoolSize + 8 + msgp.Uint32Size + 8 + msgp.BoolSize
 	return
 }
 

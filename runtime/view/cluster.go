@@ -72,6 +72,7 @@ type Lease struct {
 	Fence    string `json:"fence"`  // epoch/ordinal of the holder's token
 	LeftNS   int64  `json:"left_ns"`
 	Released bool   `json:"released"`
+	Unknown  bool   `json:"unknown,omitempty"` // the gate that answered has heard of no holder since its start, or for a lease: another gate may know one
 }
 
 // ClusterOf shows a cluster as one gate sees it: its group, and its nodes and jobs.
@@ -93,7 +94,7 @@ func ClusterOf(c *message.ClusterStatus, list *message.StatusList) Cluster {
 		out.Jobs = append(out.Jobs, JobLine{j.Job.String(), j.Name, j.State.String(), j.Position, int64(j.Age)})
 	}
 	for _, l := range c.Leases {
-		out.Leases = append(out.Leases, Lease{l.Job.String(), l.Name, l.State.String(), l.Holder, l.Token.String(), int64(l.Left), l.Released})
+		out.Leases = append(out.Leases, Lease{l.Job.String(), l.Name, l.State.String(), holderOf(&l), l.Token.String(), int64(l.Left), l.Released, l.Unheard})
 	}
 	return out
 }

@@ -26,9 +26,17 @@ type Job struct {
 func (j *Job) Hold(c *message.ClusterStatus) {
 	for i := range c.Leases {
 		if l := &c.Leases[i]; l.Job.String() == j.Job && !l.Released {
-			j.Holder, j.Fence, j.LeftNS = l.Holder, l.Token.String(), int64(l.Left)
+			j.Holder, j.Fence, j.LeftNS = holderOf(l), l.Token.String(), int64(l.Left)
 		}
 	}
+}
+
+// holderOf is the holder of a register, if the gate that answered knows it.
+func holderOf(l *message.LeaseInfo) string {
+	if l.Unheard {
+		return ""
+	}
+	return l.Holder
 }
 
 // Progress is what one datacenter has done of a job.

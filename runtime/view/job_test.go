@@ -22,16 +22,17 @@ func TestJobViewCountsRequests(t *testing.T) {
 	}
 }
 
-// TestJobViewNamesTheHolder: as the gate that answers knows it, and no holder of a released register.
+// TestJobViewNamesTheHolder: as the gate that answers knows it, and no holder of a released register, nor one that the gate
+// has not heard.
 func TestJobViewNamesTheHolder(t *testing.T) {
 	job := message.JobID{7}
 	lease := message.LeaseInfo{Job: job, Holder: "g:1", Token: message.LeaseToken{Epoch: 4, Ordinal: 2}, Left: 5}
-	other, released := lease, lease
-	other.Job, released.Released = message.JobID{8}, true
+	other, released, unheard := lease, lease, lease
+	other.Job, released.Released, unheard.Unheard = message.JobID{8}, true, true
 	for _, c := range []struct {
 		leases []message.LeaseInfo
 		want   string
-	}{{[]message.LeaseInfo{other, lease}, "g:1 4/2"}, {[]message.LeaseInfo{other}, " "}, {[]message.LeaseInfo{released}, " "}} {
+	}{{[]message.LeaseInfo{other, lease}, "g:1 4/2"}, {[]message.LeaseInfo{other}, " "}, {[]message.LeaseInfo{released}, " "}, {[]message.LeaseInfo{unheard}, " 4/2"}} {
 		v := JobOf(&message.JobStatus{Job: job})
 		v.Hold(&message.ClusterStatus{Leases: c.leases})
 		if got := v.Holder + " " + v.Fence; got != c.want || (v.LeftNS == 5) != (c.want != " ") {

@@ -169,7 +169,9 @@ func (s standing) printJobs(w io.Writer) error {
 		switch {
 		case l.Released:
 			holder, left = "-", "released"
-		case l.Holder == "":
+		case l.Unheard:
+			holder, left = "not known", "-"
+		case l.Holder == "": // a gate of an older version does not say that it does not know
 			holder, left = "-", "ran out"
 		}
 		rows = append(rows, []string{l.Job.String(), units.Shorten(l.Name, 14), state, holder, l.Token.String(), left})
