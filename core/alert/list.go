@@ -70,7 +70,7 @@ func hostRules() [IDs]Rule {
 		},
 		SinkLost: {
 			Name: "sink-lost", Host: true, Clear: 10 * time.Minute,
-			When:   "a gate has given rows of a job up: credentials of a sink were rejected for 5 minutes, or a sink without answers did not take them",
+			When:   "a gate has given rows of a job up: a sink did not take them gate.output_timeout after the job's end, its credentials were rejected for 5 minutes, or it gives no answers",
 			Remedy: "repair the place or its credentials; `hyperscale status JOB` says how many rows each sink lacks",
 		},
 	}

@@ -25,8 +25,8 @@ type JobSubmitted struct {
 	File    message.FileDigest // of the submission, as gates keep it
 }
 
-// SinkEnded: a majority knows that nothing of a job follows to a sink. A gate that adopts the job may
-// emit it again.
+// SinkEnded: a majority knows that nothing of a job follows to a sink. A gate that adopts the job emits
+// it again, as the former owner may have died before it could.
 type SinkEnded struct {
 	Job          message.JobID
 	Sink         string
@@ -36,6 +36,7 @@ type SinkEnded struct {
 	LostRequests uint64
 	Twice        uint64 // rows that it perhaps has twice
 	Failed       string // why the gates gave it up; empty: they did not
+	Again        bool   // a former owner knew that, too
 }
 
 // EventName implements node.Event.

@@ -85,15 +85,15 @@ func (m *courier) rowsSaved(env node.Env, j *entry, t *tag) {
 			m.group.Files.Drop(env, free)
 		}
 		if s.Over() {
-			reportSink(env, j, s)
+			reportSink(env, j, s, false)
 		}
 	}
 	m.deliverRows(env, j)
 }
 
-func reportSink(env node.Env, j *entry, s *output.Stream) {
+func reportSink(env node.Env, j *entry, s *output.Stream, again bool) {
 	r := s.Report(j.Elapsed)
-	env.Emit(event.SinkEnded{Job: j.ID, Sink: r.Name, Delivered: r.Delivered, Rejected: r.Rejected, Lost: r.Lost, LostRequests: r.LostRequests, Twice: r.Twice, Failed: r.Failed})
+	env.Emit(event.SinkEnded{Job: j.ID, Sink: r.Name, Delivered: r.Delivered, Rejected: r.Rejected, Lost: r.Lost, LostRequests: r.LostRequests, Twice: r.Twice, Failed: r.Failed, Again: again})
 }
 
 // deliverRows gives each batch to its sink that is on a majority and that its host does not have.
@@ -175,7 +175,7 @@ func (m *courier) finishRows(env node.Env, j *entry) bool {
 func (m *courier) resumeRows(env node.Env, j *entry) bool {
 	for _, s := range j.Rows.Streams {
 		if s.Over() { // its former owner may have died before it could report that
-			reportSink(env, j, s)
+			reportSink(env, j, s, true)
 		}
 	}
 	if !j.Rows.Open() {

@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -250,4 +251,35 @@ func TestTheSinksOfAJob(t *testing.T) {
 	c := gate.Default()
 	c.Sinks = []output.Sink{{Name: "Lake", Window: time.Second}}
 	require.ErrorContains(t, c.Validate(), `sink "Lake"`)
+}
+
+// A gate that adopts a job reports again the end of a sink that a former owner has seen, and says so.
+func TestASuccessorReportsEndsAgain(t *testing.T) {
+	s := newShop(t, "audit", "lake")
+	deliver := func(sinks ...string) {
+		for range 3 {
+			m := s.owner()
+			for _, d := range m.world.Deliveries() {
+				if slices.Contains(sinks, d.Sink) {
+					m.world.Delivered(node.Delivered{ID: d.ID, Verdict: node.DeliveryDone})
+				}
+			}
+			s.pump()
+			s.time(time.Second, nil)
+		}
+	}
+	m := s.run()
+	s.after(11*time.Second, 100)
+	s.end(500)
+	deliver("lake")
+	m.world.Crash()
+	s.depart(m)
+	s.time(20*time.Second, nil)
+	require.NotEqual(t, m.name, s.owner().name)
+	deliver("audit", "lake")
+	var got []string
+	for _, e := range s.ended {
+		got = append(got, fmt.Sprintf("%s %v", e.Sink, e.Again))
+	}
+	require.Equal(t, []string{"lake false", "lake true", "audit false"}, got)
 }

@@ -33,6 +33,7 @@ type watch struct {
 	dir    string                                          // of the data; empty: there is none
 	volume func(dir string) (free, size uint64, err error) // in bytes
 	sinks  func() []carrier.Stats                          // nil: there are none
+	lacks  func() []string                                 // of jobs whose sinks were given up since the last call; nil: it has no jobs
 	board  alert.Board
 
 	looked time.Time // at sinks
@@ -59,8 +60,17 @@ func (w *watch) look(now node.Instant) (all []event.Alert) {
 		}
 		w.board.See(now, alert.DiskLow, reading)
 	}
+	var lost []string
 	if w.sinks != nil {
-		why[alert.SinkBehind], why[alert.SinkLost] = w.lookAtSinks(now)
+		why[alert.SinkBehind], lost = w.lookAtSinks(now)
+	}
+	if w.lacks != nil {
+		lost = append(lost, w.lacks()...)
+	}
+	w.board.See(now, alert.SinkLost, alert.Whether(len(lost) > 0))
+	why[alert.SinkLost] = "no sink has lost rows since"
+	if len(lost) > 0 {
+		why[alert.SinkLost] = "sink " + strings.Join(lost, ", ")
 	}
 	for _, c := range w.board.Judge(alert.Follows, 0) {
 		all = append(all, c.Event("", why[c.ID]))
@@ -69,16 +79,15 @@ func (w *watch) look(now node.Instant) (all []event.Alert) {
 }
 
 // lookAtSinks finds the sink that is behind most, and those that have lost rows since the last look.
-func (w *watch) lookAtSinks(now node.Instant) (behind, lost string) {
+func (w *watch) lookAtSinks(now node.Instant) (behind string, lost []string) {
 	var worst carrier.Stats
-	var names []string
 	newest := w.looked
 	for _, s := range w.sinks() {
 		if s.Behind > worst.Behind {
 			worst = s
 		}
 		if s.LostAt.After(w.looked) {
-			names = append(names, fmt.Sprintf("%s (%d rows so far, with %d requests)", s.Sink, s.Total.Lost, s.Total.LostRequests))
+			lost = append(lost, fmt.Sprintf("%s (%d rows so far, with %d requests)", s.Sink, s.Total.Lost, s.Total.LostRequests))
 		}
 		if s.LostAt.After(newest) {
 			newest = s.LostAt
@@ -86,13 +95,9 @@ func (w *watch) lookAtSinks(now node.Instant) (behind, lost string) {
 	}
 	w.looked = newest
 	w.board.See(now, alert.SinkBehind, alert.Whether(worst.Behind >= sinkLate))
-	w.board.See(now, alert.SinkLost, alert.Whether(len(names) > 0))
-	behind, lost = "no batch waits", "no sink has lost rows since"
+	behind = "no batch waits"
 	if worst.Sink != "" {
 		behind = fmt.Sprintf("a batch for sink %s has waited for %v: %s", worst.Sink, worst.Behind.Round(time.Second), cmp.Or(worst.Why, "no try has failed"))
-	}
-	if len(names) > 0 {
-		lost = "sink " + strings.Join(names, ", ")
 	}
 	return behind, lost
 }
@@ -111,6 +116,9 @@ func (n *Node) watchHost() {
 	w := &watch{certs: n.doors.certs.held(), dir: n.options.DataDir, volume: volumeAt}
 	if n.sinks != nil {
 		w.sinks = n.sinks.Stats
+	}
+	if n.self.Role == node.RoleGate { // it may own jobs whose sinks it does not have
+		w.lacks = n.work.takeLacks
 	}
 	look := time.NewTicker(alertsEvery)
 	defer look.Stop()

@@ -160,6 +160,28 @@ func TestTheHostWatchesSinksThatLose(t *testing.T) {
 	}
 }
 
+// A machine gives a sink up gate.output_timeout after a job's end, and its host hears that from the event alone: it is the same
+// alert, once, and says what the job lacks. A sink that has all is none.
+func TestTheHostHearsOfSinksThatAreGivenUp(t *testing.T) {
+	heard := newWork(node.RoleGate, nil)
+	w := &watch{lacks: heard.takeLacks}
+	heard.observe(event.SinkEnded{Sink: "hook", Delivered: 9})
+	if got := w.look(node.Instant(alertsEvery)); len(got) != 0 {
+		t.Fatalf("%+v: want none yet", got)
+	}
+	for range 2 * lacksMax {
+		heard.observe(event.SinkEnded{Sink: "lake", Lost: 7, LostRequests: 200, Failed: "10m0s after the job's end it had not taken all: gate.output_timeout"})
+	}
+	got := append(w.look(node.Instant(2*alertsEvery)), w.look(node.Instant(3*alertsEvery))...)
+	if len(got) != 1 || got[0].Alert != "sink-lost" || got[0].Change != event.AlertRaised {
+		t.Fatalf("%+v: want sink-lost, once", got)
+	}
+	one := "lake (job 00000000000000000000000000 lacks 7 rows there, with 200 requests: 10m0s after the job's end it had not taken all: gate.output_timeout)"
+	if want := "sink " + strings.Repeat(one+", ", lacksMax-1) + one; got[0].Why != want {
+		t.Fatalf("got %q, want %q", got[0].Why, want)
+	}
+}
+
 // What the host raises is in the node's log, its metrics and /readyz, in the words of the manual.
 func TestAlertsOfTheHostAreSeen(t *testing.T) {
 	issuer := issuerOf(t)

@@ -27,7 +27,11 @@ type work struct {
 	refused string            // why the last peer with work refused it
 	set     []node.Addr       // of the group: configured, or later by its disk; sorted
 	near    map[string]string // by setting: how much of a bound is used that is near; and alerts, by name
+	lacks   []string          // what sinks that were given up lack of jobs, until the watch takes it
 }
+
+// lacksMax bounds the sinks that one look of the watch names.
+const lacksMax = 8
 
 func newWork(role node.Role, set []node.Addr) *work {
 	w := &work{set: set, peers: map[node.ID]bool{}, near: map[string]string{}}
@@ -62,6 +66,10 @@ func (w *work) observe(e node.Event) {
 			w.set = append(w.set, node.Addr(member))
 		}
 		slices.Sort(w.set)
+	case event.SinkEnded:
+		if e.Failed != "" && len(w.lacks) < lacksMax {
+			w.lacks = append(w.lacks, fmt.Sprintf("%s (job %v lacks %d rows there, with %d requests: %s)", e.Sink, e.Job, e.Lost, e.LostRequests, e.Failed))
+		}
 	case event.GroupJoined:
 		w.joined, w.trouble = true, ""
 	case event.GroupAlarm:
@@ -86,6 +94,15 @@ func (w *work) observe(e node.Event) {
 }
 
 // members is the set that the node is a member of.
+// takeLacks returns what sinks lack of jobs that have ended since the last call.
+func (w *work) takeLacks() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.lacks
+	w.lacks = nil
+	return all
+}
+
 func (w *work) members() []node.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()

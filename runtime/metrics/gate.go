@@ -17,6 +17,27 @@ type gates struct {
 	waited      prometheus.Histogram
 	began       prometheus.Histogram
 	wanted      *prometheus.GaugeVec
+	lacks       lacks
+}
+
+// lacks are what sinks do not get of jobs whose delivery was given up: a configuration has a few sinks, so labels are bounded.
+type lacks struct{ jobs, rows, requests *prometheus.CounterVec }
+
+func newLacks() lacks {
+	vector := func(name, help string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"sink"})
+	}
+	return lacks{
+		jobs:     vector("hyperscale_output_given_up_jobs_total", "Jobs of which the gates gave a sink up, counted at the end of the job by the gate that owns it."),
+		rows:     vector("hyperscale_output_given_up_rows_total", "Rows of those jobs that the sink lacks: those of its windows, and of their results."),
+		requests: vector("hyperscale_output_given_up_requests_total", "Requests that only those rows count."),
+	}
+}
+
+func (l *lacks) add(sink string, jobs, rows, requests uint64) {
+	l.jobs.WithLabelValues(sink).Add(float64(jobs))
+	l.rows.WithLabelValues(sink).Add(float64(rows))
+	l.requests.WithLabelValues(sink).Add(float64(requests))
 }
 
 func newGates() gates {
@@ -36,12 +57,13 @@ func newGates() gates {
 		began:       histogram("hyperscale_gate_start_seconds", "From the dispatch of a job until managers have taken all of it."),
 	}
 	g.wanted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "hyperscale_gate_wanted_cores", Help: "Cores of a datacenter that jobs of this gate want: those that run, and those that wait."}, []string{"datacenter"})
+	g.lacks = newLacks()
 	g.paced.Set(1)
 	return g
 }
 
 func (g *gates) register(r *prometheus.Registry) {
-	r.MustRegister(g.letters, g.letterBytes, g.paced, g.circuit, g.level, g.waited, g.began, g.wanted)
+	r.MustRegister(g.letters, g.letterBytes, g.paced, g.circuit, g.level, g.waited, g.began, g.wanted, g.lacks.jobs, g.lacks.rows, g.lacks.requests)
 }
 
 // observe counts an event of gates, and says whether it is one.
@@ -61,6 +83,10 @@ func (g *gates) observe(ev node.Event) bool {
 		g.level.Set(float64(ev.Rank))
 	case event.CoresWanted:
 		g.wanted.WithLabelValues(ev.Datacenter).Set(float64(ev.Cores))
+	case event.SinkEnded:
+		if ev.Failed != "" && !ev.Again {
+			g.lacks.add(ev.Sink, 1, ev.Lost, ev.LostRequests)
+		}
 	case event.JobBegan:
 		g.waited.Observe(ev.Waited.Seconds())
 		g.began.Observe(ev.Took.Seconds())

@@ -38,6 +38,11 @@ func New(s Sources) *Metrics {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.events.register(m.registry)
+	if s.Outputs != nil {
+		for _, o := range s.Outputs() { // the first increase of a series that is not there is none to Prometheus
+			m.events.gates.lacks.add(o.Sink, 0, 0, 0)
+		}
+	}
 	return m
 }
 

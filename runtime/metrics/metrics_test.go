@@ -64,6 +64,7 @@ func observed() []node.Event {
 		event.ClockSuspect{Jump: true}, event.MemberChanged{From: "unknown", To: "alive"}, event.MemberChanged{From: "alive", To: "suspect"},
 		event.HealthChanged{Multiplier: 3}, event.Voted{Term: 7}, event.Elected{Term: 7}, event.SteppedDown{}, event.LeaderKnown{Term: 8},
 		event.NameResolved{Name: "dns:m:1", Addrs: 4, Added: 2, Removed: 1}, event.NameFailed{Name: "dns:m:1", Kept: 3},
+		event.SinkEnded{Sink: "hook", Delivered: 9}, event.SinkEnded{Sink: "hook", Lost: 4, LostRequests: 60, Failed: "its time is over"}, event.SinkEnded{Sink: "hook", Lost: 4, LostRequests: 60, Failed: "its time is over", Again: true},
 	}
 }
 
@@ -72,7 +73,7 @@ var onlyNamed = []node.Event{
 	event.JobSubmitted{}, event.SubjobChanged{}, event.Acted{}, event.FenceStored{}, event.ShardCounted{}, event.SegmentCounted{}, event.SubjobCounted{}, event.SubjobGivenUp{}, event.SubjobLate{}, event.ShardDispatched{},
 	event.SubjobDispatched{}, event.PeerRefused{}, event.Reached{}, event.ClientCalled{}, event.ClientReturned{}, event.ShardRenewed{},
 	event.WorkflowAborted{}, event.RowsTaken{}, event.WaitsReleased{}, event.BarrierReleased{}, event.CoreFreed{}, event.DatacenterFavoured{}, event.ManagerJudged{},
-	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{}, event.AskedAgain{}, event.GatesKnown{}, event.GatesRecalled{}, event.GatePreferred{}, event.SinkEnded{},
+	event.WorkflowEnded{}, event.ReportsPaced{}, event.ClientTold{}, event.AskedAgain{}, event.GatesKnown{}, event.GatesRecalled{}, event.GatePreferred{},
 }
 
 // A new event has a metric, or a line here says that its name is enough.
@@ -133,6 +134,7 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 		{"hyperscale_election_wins_total", 1}, {"hyperscale_election_step_downs_total", 1}, {"hyperscale_election_leader", 0},
 		{"hyperscale_alert", 2}, {"hyperscale_alert_transitions_total", 3}, {"hyperscale_gate_circuit_state", 2}, {"hyperscale_gate_load_level", 3}, {"hyperscale_gate_wanted_cores", 9},
 		{"hyperscale_gate_queue_wait_seconds", 1}, {"hyperscale_gate_start_seconds", 1}, {"hyperscale_manager_workers", 8}, {"hyperscale_manager_cores", 12},
+		{"hyperscale_output_given_up_jobs_total", 1}, {"hyperscale_output_given_up_rows_total", 4}, {"hyperscale_output_given_up_requests_total", 60},
 		{"hyperscale_election_term", 8}, {"hyperscale_election_leader_changes_total", 1}, {"hyperscale_discovery_candidates", 3}, {"hyperscale_discovery_failing", 1}, {"hyperscale_discovery_changes_total", 3},
 	} {
 		if moved[want.name] != want.value {
@@ -165,6 +167,7 @@ func TestCountsOfSinks(t *testing.T) {
 		"lost_requests_total postgres warehouse": 20, "perhaps_twice_rows_total postgres warehouse": 3, "failed_tries_total postgres warehouse": 8,
 		"behind_seconds postgres warehouse": 6, "waiting_batches postgres warehouse": 4, "waiting_bytes postgres warehouse": 500,
 		"rows_total webhook delivered hook": 0, "rows_total webhook rejected hook": 0, "rows_total webhook lost hook": 0, "lost_requests_total webhook hook": 0, "perhaps_twice_rows_total webhook hook": 0,
+		"given_up_jobs_total hook": 0, "given_up_rows_total hook": 0, "given_up_requests_total hook": 0, "given_up_jobs_total warehouse": 0, "given_up_rows_total warehouse": 0, "given_up_requests_total warehouse": 0,
 		"failed_tries_total webhook hook": 0, "behind_seconds webhook hook": 0, "waiting_batches webhook hook": 0, "waiting_bytes webhook hook": 0,
 	}
 	if !maps.Equal(got, want) {
