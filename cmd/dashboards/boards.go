@@ -91,6 +91,7 @@ func clusterBoard() board {
 			{"Load", "Requests of all jobs.", "reqps", false, one(`sum by (test) (rate(hyperscale_requests_total{request=""}[$__rate_interval]))`, "{{test}}")},
 			{"Workers", "As the manager sees them that counts most, added over all datacenters.", "short", false, one(`sum by (state) (`+seen("hyperscale_manager_workers")+`)`, "{{state}}")},
 			{"Cores", "Of healthy workers, by datacenter.", "short", false, one(seen("hyperscale_manager_cores"), "{{datacenter}} {{state}}")},
+			{"Wanted cores", "By the jobs that run and those that wait: above the cores that there are, jobs wait for workers. Autoscalers take it.", "short", false, one(`sum by (datacenter) (hyperscale_gate_wanted_cores)`, "{{datacenter}}")},
 			{"Jobs", "Jobs that gates moved into a state.", "ops", false, one(`sum by (state) (rate(hyperscale_job_transitions_total[$__rate_interval]))`, "{{state}}")},
 			{"Waiting and starting", "The 99th percentiles: of the time in the queue, and from the dispatch until managers have taken all of a job.", "s", false, []query{
 				{`histogram_quantile(0.99, sum by (le) (rate(hyperscale_gate_queue_wait_seconds_bucket[$__rate_interval])))`, "waiting"},

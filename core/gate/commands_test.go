@@ -221,8 +221,8 @@ func (m *member) beat(t *testing.T, d *datadriven.TestData) *message.ManagerHear
 	h := &message.ManagerHeartbeat{
 		Datacenter: arg(d, "in", ""), Sequence: number(t, arg(d, "sequence", strconv.FormatUint(m.beats, 10))), Draining: d.HasArg("draining"),
 		CoresTotal: uint32(number(t, arg(d, "total", "8"))), CoresFree: uint32(number(t, arg(d, "free", "8"))),
-		WorkerSum: uint32(number(t, arg(d, "workers", "2"))),
-		Refuses:   codes()[arg(d, "refuses", "")], Overdue: span(t, arg(d, "overdue", "0s")),
+		WorkerSum: uint32(number(t, arg(d, "workers", "2"))), CoresMax: uint32(number(t, arg(d, "max", "0"))),
+		Refuses: codes()[arg(d, "refuses", "")], Overdue: span(t, arg(d, "overdue", "0s")),
 		Managers: uint32(number(t, arg(d, "managers", "0"))), Suspects: uint32(number(t, arg(d, "suspects", "0"))),
 	}
 	for i := range min(h.WorkerSum, 4) {

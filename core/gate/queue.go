@@ -305,7 +305,7 @@ func (m *scheduler) countWanted(env node.Env) {
 	m.queue.Demand(m.places, of)
 	for _, d := range m.places.All() {
 		before, known := m.wanted.cores[d.Name]
-		if now := of(d.Name).Cores(); !known || now != before {
+		if now := of(d.Name).Within(d); !known || now != before {
 			m.wanted.cores[d.Name] = now
 			env.Emit(event.CoresWanted{Datacenter: d.Name, Cores: now})
 		}

@@ -77,11 +77,15 @@ type Bounds struct {
 	SubjobsMax       int // subjobs without an acknowledged result
 	FinishedMax      int // finished subjobs that the manager remembers
 	WorkersMax       int // registered workers
+	CoresMax         int // cores that scaling can reach in the datacenter; 0: gates count those that they have seen
 	ReportsMax       int // reports of figures a second that this manager asks its workers for
 }
 
 // spillMax is what a register can hold.
 const spillMax = 32 << 10
+
+// coresMost bounds the cores of a datacenter.
+const coresMost = 10_000_000
 
 // Default returns the configuration of a manager without its datacenter and gates.
 func Default() Config {
@@ -207,6 +211,8 @@ func (c Config) patience() time.Duration { return c.terms().Patience() }
 func (c *Config) Settings() []setting.Setting {
 	return []setting.Setting{
 		setting.Count("manager.workers_max", &c.WorkersMax, 100_000, "workers that are registered", "memory: about 4 KiB a worker", "further workers are rejected"),
+		{Key: "manager.cores_max", Value: &c.CoresMax, Most: coresMost, Is: "cores that scaling can reach in the datacenter, equal on its managers; 0: those that were registered at once",
+			Raise: "a job that wants them waits until they have come", Lower: "a job that wants more is dispatched at once, and divides the cores that there are"},
 		setting.Count("manager.subjobs_max", &c.SubjobsMax, 4000, "shares of jobs whose result is not acknowledged", "memory", "further dispatches are rejected"),
 		setting.Count("manager.reports_max", &c.ReportsMax, 100_000, "reports of figures a second for which workers are asked, as often as every 5 s at least", "smoother displays of jobs on thousands of workers", "less load"),
 		setting.Count("manager.finished_max", &c.FinishedMax, 100_000, "ended shares that are remembered", "memory", "a late question about one finds nothing"),

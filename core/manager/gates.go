@@ -208,6 +208,7 @@ func (m *gateSide) heartbeat(env node.Env) *message.ManagerHeartbeat {
 	hb := &message.ManagerHeartbeat{
 		Datacenter: m.config.Datacenter, Draining: m.draining, LoadFor: m.config.terms().Load(),
 		Refuses: m.refuses(), Overdue: m.vigil.Most(), Managers: uint32(len(m.group.Members())),
+		CoresMax: uint32(m.config.CoresMax),
 	}
 	for _, w := range m.roster.All() {
 		if !w.Draining {

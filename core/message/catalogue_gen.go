@@ -5260,6 +5260,10 @@ func (z *ManagerHeartbeat) size() int {
 	n += sizeInt(int64(z.Overdue))
 	n += sizeUint(uint64(z.Managers))
 	n += sizeUint(uint64(z.Suspects))
+	if z.CoresMax != 0 {
+		n += 10
+		n += sizeUint(uint64(z.CoresMax))
+	}
 	return n
 }
 
@@ -5295,6 +5299,10 @@ func (z *ManagerHeartbeat) digest(h uint64) uint64 {
 	h = node.Mix(h, uint64(z.Overdue))
 	h = node.Mix(h, uint64(z.Managers))
 	h = node.Mix(h, uint64(z.Suspects))
+	if z.CoresMax != 0 {
+		h = node.MixString(h, "cores_max")
+		h = node.Mix(h, uint64(z.CoresMax))
+	}
 	return h
 }
 
@@ -10503,6 +10511,10 @@ func (z *ManagerHeartbeat) age(minor uint16) {
 	}
 	for i := range z.Doubts {
 		z.Doubts[i].age(minor)
+	}
+	if minor < 1 {
+		var old ManagerHeartbeat
+		z.CoresMax = old.CoresMax
 	}
 }
 

@@ -60,6 +60,10 @@ type ManagerHeartbeat struct {
 	Overdue  time.Duration `msg:"overdue"`
 	Managers uint32        `msg:"managers"` // in the configured set of the datacenter; zero: not reported
 	Suspects uint32        `msg:"suspects"` // of the workers in WorkerSum, those that the membership suspects
+
+	// CoresMax is how many cores the datacenter can have once something has started workers for
+	// the jobs that wait. Zero: not known.
+	CoresMax uint32 `msg:"cores_max,omitempty" since:"1"`
 }
 
 // ManagerAlerts lists the alerts that a manager has raised. It follows a heartbeat while there are

@@ -1243,109 +1243,127 @@ func (z *ManagerAlerts) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ManagerHeartbeat) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 19
-	// string "datacenter"
-	o = append(o, 0xde, 0x0, 0x13, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
-	o = msgp.AppendString(o, z.Datacenter)
-	// string "sequence"
-	o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
-	o = msgp.AppendUint64(o, z.Sequence)
-	// string "draining"
-	o = append(o, 0xa8, 0x64, 0x72, 0x61, 0x69, 0x6e, 0x69, 0x6e, 0x67)
-	o = msgp.AppendBool(o, z.Draining)
-	// string "cores_total"
-	o = append(o, 0xab, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x74, 0x6f, 0x74, 0x61, 0x6c)
-	o = msgp.AppendUint32(o, z.CoresTotal)
-	// string "cores_free"
-	o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
-	o = msgp.AppendUint32(o, z.CoresFree)
-	// string "seats_free"
-	o = append(o, 0xaa, 0x73, 0x65, 0x61, 0x74, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
-	o = msgp.AppendUint32(o, z.SeatsFree)
-	// string "workers"
-	o = append(o, 0xa7, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Workers)))
-	for za0001 := range z.Workers {
-		o, err = z.Workers[za0001].MarshalMsg(o)
+	// check for omitted fields
+	zb0001Len := uint32(20)
+	var zb0001Mask uint32 /* 20 bits */
+	_ = zb0001Mask
+	if z.CoresMax == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x80000
+	}
+	// variable map header, size zb0001Len
+	o = msgp.AppendMapHeader(o, zb0001Len)
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "datacenter"
+		o = append(o, 0xaa, 0x64, 0x61, 0x74, 0x61, 0x63, 0x65, 0x6e, 0x74, 0x65, 0x72)
+		o = msgp.AppendString(o, z.Datacenter)
+		// string "sequence"
+		o = append(o, 0xa8, 0x73, 0x65, 0x71, 0x75, 0x65, 0x6e, 0x63, 0x65)
+		o = msgp.AppendUint64(o, z.Sequence)
+		// string "draining"
+		o = append(o, 0xa8, 0x64, 0x72, 0x61, 0x69, 0x6e, 0x69, 0x6e, 0x67)
+		o = msgp.AppendBool(o, z.Draining)
+		// string "cores_total"
+		o = append(o, 0xab, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x74, 0x6f, 0x74, 0x61, 0x6c)
+		o = msgp.AppendUint32(o, z.CoresTotal)
+		// string "cores_free"
+		o = append(o, 0xaa, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
+		o = msgp.AppendUint32(o, z.CoresFree)
+		// string "seats_free"
+		o = append(o, 0xaa, 0x73, 0x65, 0x61, 0x74, 0x73, 0x5f, 0x66, 0x72, 0x65, 0x65)
+		o = msgp.AppendUint32(o, z.SeatsFree)
+		// string "workers"
+		o = append(o, 0xa7, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Workers)))
+		for za0001 := range z.Workers {
+			o, err = z.Workers[za0001].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Workers", za0001)
+				return
+			}
+		}
+		// string "worker_sum"
+		o = append(o, 0xaa, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x5f, 0x73, 0x75, 0x6d)
+		o = msgp.AppendUint32(o, z.WorkerSum)
+		// string "parts"
+		o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Subjobs)))
+		for za0002 := range z.Subjobs {
+			// map header, size 3
+			// string "job"
+			o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
+			o, err = z.Subjobs[za0002].Job.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Subjobs", za0002, "Job")
+				return
+			}
+			// string "fence"
+			o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
+			o, err = z.Subjobs[za0002].Fence.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Subjobs", za0002, "Fence")
+				return
+			}
+			// string "state"
+			o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
+			o, err = z.Subjobs[za0002].State.MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Subjobs", za0002, "State")
+				return
+			}
+		}
+		// string "gates"
+		o = append(o, 0xa5, 0x67, 0x61, 0x74, 0x65, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Gates)))
+		for za0003 := range z.Gates {
+			o = msgp.AppendString(o, z.Gates[za0003])
+		}
+		// string "doubts"
+		o = append(o, 0xa6, 0x64, 0x6f, 0x75, 0x62, 0x74, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Doubts)))
+		for za0004 := range z.Doubts {
+			o, err = z.Doubts[za0004].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Doubts", za0004)
+				return
+			}
+		}
+		// string "leader"
+		o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
+		o = msgp.AppendString(o, z.Leader)
+		// string "term"
+		o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
+		o = msgp.AppendUint64(o, z.Term)
+		// string "load_for"
+		o = append(o, 0xa8, 0x6c, 0x6f, 0x61, 0x64, 0x5f, 0x66, 0x6f, 0x72)
+		o = msgp.AppendDuration(o, z.LoadFor)
+		// string "round_trip"
+		o = append(o, 0xaa, 0x72, 0x6f, 0x75, 0x6e, 0x64, 0x5f, 0x74, 0x72, 0x69, 0x70)
+		o = msgp.AppendDuration(o, z.RoundTrip)
+		// string "refuses"
+		o = append(o, 0xa7, 0x72, 0x65, 0x66, 0x75, 0x73, 0x65, 0x73)
+		o, err = z.Refuses.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Workers", za0001)
+			err = msgp.WrapError(err, "Refuses")
 			return
 		}
-	}
-	// string "worker_sum"
-	o = append(o, 0xaa, 0x77, 0x6f, 0x72, 0x6b, 0x65, 0x72, 0x5f, 0x73, 0x75, 0x6d)
-	o = msgp.AppendUint32(o, z.WorkerSum)
-	// string "parts"
-	o = append(o, 0xa5, 0x70, 0x61, 0x72, 0x74, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Subjobs)))
-	for za0002 := range z.Subjobs {
-		// map header, size 3
-		// string "job"
-		o = append(o, 0x83, 0xa3, 0x6a, 0x6f, 0x62)
-		o, err = z.Subjobs[za0002].Job.MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Subjobs", za0002, "Job")
-			return
-		}
-		// string "fence"
-		o = append(o, 0xa5, 0x66, 0x65, 0x6e, 0x63, 0x65)
-		o, err = z.Subjobs[za0002].Fence.MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Subjobs", za0002, "Fence")
-			return
-		}
-		// string "state"
-		o = append(o, 0xa5, 0x73, 0x74, 0x61, 0x74, 0x65)
-		o, err = z.Subjobs[za0002].State.MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Subjobs", za0002, "State")
-			return
+		// string "overdue"
+		o = append(o, 0xa7, 0x6f, 0x76, 0x65, 0x72, 0x64, 0x75, 0x65)
+		o = msgp.AppendDuration(o, z.Overdue)
+		// string "managers"
+		o = append(o, 0xa8, 0x6d, 0x61, 0x6e, 0x61, 0x67, 0x65, 0x72, 0x73)
+		o = msgp.AppendUint32(o, z.Managers)
+		// string "suspects"
+		o = append(o, 0xa8, 0x73, 0x75, 0x73, 0x70, 0x65, 0x63, 0x74, 0x73)
+		o = msgp.AppendUint32(o, z.Suspects)
+		if (zb0001Mask & 0x80000) == 0 { // if not omitted
+			// string "cores_max"
+			o = append(o, 0xa9, 0x63, 0x6f, 0x72, 0x65, 0x73, 0x5f, 0x6d, 0x61, 0x78)
+			o = msgp.AppendUint32(o, z.CoresMax)
 		}
 	}
-	// string "gates"
-	o = append(o, 0xa5, 0x67, 0x61, 0x74, 0x65, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Gates)))
-	for za0003 := range z.Gates {
-		o = msgp.AppendString(o, z.Gates[za0003])
-	}
-	// string "doubts"
-	o = append(o, 0xa6, 0x64, 0x6f, 0x75, 0x62, 0x74, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Doubts)))
-	for za0004 := range z.Doubts {
-		o, err = z.Doubts[za0004].MarshalMsg(o)
-		if err != nil {
-			err = msgp.WrapError(err, "Doubts", za0004)
-			return
-		}
-	}
-	// string "leader"
-	o = append(o, 0xa6, 0x6c, 0x65, 0x61, 0x64, 0x65, 0x72)
-	o = msgp.AppendString(o, z.Leader)
-	// string "term"
-	o = append(o, 0xa4, 0x74, 0x65, 0x72, 0x6d)
-	o = msgp.AppendUint64(o, z.Term)
-	// string "load_for"
-	o = append(o, 0xa8, 0x6c, 0x6f, 0x61, 0x64, 0x5f, 0x66, 0x6f, 0x72)
-	o = msgp.AppendDuration(o, z.LoadFor)
-	// string "round_trip"
-	o = append(o, 0xaa, 0x72, 0x6f, 0x75, 0x6e, 0x64, 0x5f, 0x74, 0x72, 0x69, 0x70)
-	o = msgp.AppendDuration(o, z.RoundTrip)
-	// string "refuses"
-	o = append(o, 0xa7, 0x72, 0x65, 0x66, 0x75, 0x73, 0x65, 0x73)
-	o, err = z.Refuses.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Refuses")
-		return
-	}
-	// string "overdue"
-	o = append(o, 0xa7, 0x6f, 0x76, 0x65, 0x72, 0x64, 0x75, 0x65)
-	o = msgp.AppendDuration(o, z.Overdue)
-	// string "managers"
-	o = append(o, 0xa8, 0x6d, 0x61, 0x6e, 0x61, 0x67, 0x65, 0x72, 0x73)
-	o = msgp.AppendUint32(o, z.Managers)
-	// string "suspects"
-	o = append(o, 0xa8, 0x73, 0x75, 0x73, 0x70, 0x65, 0x63, 0x74, 0x73)
-	o = msgp.AppendUint32(o, z.Suspects)
 	return
 }
 
@@ -1704,6 +1722,17 @@ func (z *ManagerHeartbeat) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Suspects")
 				return
 			}
+		case "cores_max":
+			if zb0001Dup[2]&(1<<3) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "CoresMax")
+				return
+			}
+			zb0001Dup[2] |= 1 << 3
+			z.CoresMax, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "CoresMax")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1734,7 +1763,7 @@ func (z *ManagerHeartbeat) Msgsize() (s int) {
 	for za0004 := range z.Doubts {
 		s += z.Doubts[za0004].Msgsize()
 	}
-	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 9 + msgp.DurationSize + 11 + msgp.DurationSize + 8 + z.Refuses.Msgsize() + 8 + msgp.DurationSize + 9 + msgp.Uint32Size + 9 + msgp.Uint32Size
+	s += 7 + msgp.StringPrefixSize + len(z.Leader) + 5 + msgp.Uint64Size + 9 + msgp.DurationSize + 11 + msgp.DurationSize + 8 + z.Refuses.Msgsize() + 8 + msgp.DurationSize + 9 + msgp.Uint32Size + 9 + msgp.Uint32Size + 10 + msgp.Uint32Size
 	return
 }
 

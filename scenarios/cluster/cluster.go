@@ -129,12 +129,21 @@ func (s *Cluster) Build(t Topology) {
 		s.Groups = append(s.Groups, s.Managers[i:i+t.Managers])
 	}
 	for _, id := range s.Nodes {
+		if s.spare(id) {
+			continue
+		}
 		at := s.Rand.Duration(0, time.Second)
 		if t.Zero {
 			at = 0
 		}
 		s.World.At(at, func() { s.World.Start(id) })
 	}
+}
+
+// spare says that a world starts a worker itself.
+func (s *Cluster) spare(id node.ID) bool {
+	at := slices.Index(s.Workers, id)
+	return s.topology.Spare > 0 && at >= 0 && at%s.topology.Workers >= s.topology.Workers-s.topology.Spare
 }
 
 func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {

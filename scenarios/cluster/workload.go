@@ -51,6 +51,9 @@ type Order struct {
 	Refused   func(*message.Refused) // gets the gates' refusal of the submission; may be nil
 }
 
+// Ended says when the client received the result.
+func (o *Order) Ended() (at time.Duration, has bool) { return o.ended, o.ended > 0 }
+
 // SubmitAll schedules the whole stream: the i-th job at i times every.
 func (s *Cluster) SubmitAll(l Load) {
 	n := 0

@@ -14,5 +14,5 @@
 //
 //	all := workers.Worlds()
 //
-// Read workers.go, shards.go, then rows.go, gather.go and aborts.go.
+// Read workers.go, shards.go, then rows.go, gather.go, aborts.go and scaled.go.
 package workers

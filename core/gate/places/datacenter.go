@@ -85,6 +85,19 @@ func (d *Datacenter) Seats() uint32 {
 	return uint32(max(0, int32(v.Seats)-d.reserved.Seats-d.promised.Seats))
 }
 
+// Most returns the cores that scaling can reach, as its managers tell; 0: none does. A lost manager's word
+// holds until the gate forgets that manager.
+func (d *Datacenter) Most() (most uint32) {
+	for _, m := range d.Managers {
+		most = max(most, m.most)
+	}
+	return most
+}
+
+// Reach returns the cores for which a job waits here: those that were registered at once, or more if scaling
+// can reach them.
+func (d *Datacenter) Reach() uint32 { return max(d.Cores, d.Most()) }
+
 // Health returns the first health that applies.
 func (d *Datacenter) Health() message.Health {
 	v := d.View()

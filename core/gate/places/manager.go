@@ -52,6 +52,7 @@ type word struct {
 // stock is what a manager has for subjobs.
 type stock struct {
 	total, free uint32       // cores
+	most        uint32       // cores that scaling can reach; 0: it has not told
 	seats       uint32       // free ones, of cores that light shards share
 	spared      node.Instant // until then it is too busy to take any
 	asked       node.Instant // when the gate sent the first dispatch since it last heard the manager; 0: none
@@ -117,7 +118,7 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 	}
 	m.Stream, m.heard, m.sequence = s, now, h.Sequence
 	m.asked, m.mute = 0, false
-	m.total, m.free, m.seats = h.CoresTotal, h.CoresFree, h.SeatsFree
+	m.total, m.free, m.seats, m.most = h.CoresTotal, h.CoresFree, h.SeatsFree, h.CoresMax
 	m.draining, m.refuses, m.overdue = h.Draining, h.Refuses, h.Overdue
 	m.set, m.suspects = int(h.Managers), min(h.Suspects, h.WorkerSum)
 	if now < m.spared {

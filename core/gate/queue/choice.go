@@ -79,6 +79,7 @@ type option struct {
 	of     *places.Datacenter
 	room   bool
 	wished bool
+	holds  bool // it has had the cores that the job needs, or scaling can reach them
 	level  int
 	liked  bool // it is the gate's favourite
 	cost   uint64
@@ -111,7 +112,7 @@ func levelOf(d *places.Datacenter, room bool, now node.Instant) int {
 // that have room, and preferred ones among them first.
 func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
 	t.waits = ""
-	all := t.options(in, now, blocked)
+	all := t.holding(t.options(in, now, blocked))
 	wishes := slices.ContainsFunc(all, func(o option) bool { return o.wished })
 	spills := wishes && now.Sub(t.Since) >= spillAfter
 	slices.SortStableFunc(all, func(a, b option) int {
@@ -163,12 +164,26 @@ func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]b
 		if blocked[d.Name] || d.Health() == message.HealthUnhealthy {
 			continue
 		}
-		room := d.Free() >= needs(t.plan, d)
+		n, holds := weigh(t.plan, d)
+		room := d.Free() >= n
 		all = append(all, option{
-			of: d, room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
+			of: d, room: room, holds: holds, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
 		})
 	}
 	return all
+}
+
+// holding leaves out the datacenters that can never have the cores of a job, if scaling is known to reach them
+// in others. Else such a job would go at once to one that is too small.
+func (t *Turn) holding(all []option) []option {
+	if !slices.ContainsFunc(all, func(o option) bool { return o.holds && o.of.Most() > 0 }) {
+		return all
+	}
+	hold := slices.DeleteFunc(slices.Clone(all), func(o option) bool { return !o.holds })
+	if len(hold) < t.count() {
+		return all
+	}
+	return hold
 }
 
 // first orders what holds before what does not.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"math"
+	"slices"
 
 	"hyperscale/core/gate/places"
 	"hyperscale/core/message"
@@ -43,15 +44,24 @@ func (d *Demand) Add(p *message.Plan, told []message.WorkflowResult) {
 // Cores is the demand in whole cores: light workflows share some.
 func (d *Demand) Cores() uint64 { return d.cores + coresFor(d.light, 0) }
 
+// Within is the demand that a datacenter can meet: no more than it can reach, if its managers tell what scaling
+// can reach.
+func (d *Demand) Within(of *places.Datacenter) uint64 {
+	if of.Most() == 0 {
+		return d.Cores()
+	}
+	return min(d.Cores(), uint64(of.Reach()))
+}
+
 // Demand adds each waiting job where it waits: in all datacenters that it names, or in the one for which it waits. A job
 // that any datacenter suits and that no look has placed waits where the one before it does, or else in the gate's
-// favourite, or in the first one.
+// favourite, or in the first one that scaling can raise, or in the first one.
 func (q *Queue) Demand(in *places.Places, of func(datacenter string) *Demand) {
 	at := ""
 	if f := in.Favourite(); f != nil {
 		at = f.Name
 	} else if all := in.All(); len(all) > 0 {
-		at = all[0].Name
+		at = all[max(0, slices.IndexFunc(all, func(d *places.Datacenter) bool { return d.Most() > 0 }))].Name
 	}
 	for _, t := range q.turns {
 		for _, name := range t.Named {

@@ -6,8 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hyperscale/core/gate/places"
 	"hyperscale/core/gate/queue"
 	"hyperscale/core/message"
+	"hyperscale/core/node"
 )
 
 func TestDemandOfAJob(t *testing.T) {
@@ -96,6 +98,27 @@ func TestDemandCountsEachJob(t *testing.T) {
 		}
 		if sum != want {
 			t.Fatalf("the jobs want %d cores, and %d count", want, sum)
+		}
+	})
+}
+
+// A datacenter never wants more cores than it can reach, if its managers tell that, and else all.
+func TestDemandIsWithinReach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		had, told, wants := rapid.Uint32Range(1, 30).Draw(t, "registered"), rapid.Uint32Range(0, 30).Draw(t, "cores_max"), rapid.Uint32Range(1, 40).Draw(t, "wanted")
+		p := places.New(places.Bounds{Datacenters: 1, Managers: 2})
+		d, _ := p.Know("a", 1)
+		for i, most := range []uint32{0, told} { // one of its managers is older than the setting
+			p.Register(d, node.Peer{ID: node.ID(rune('m' + i))}, 1).Take(node.StreamID(i+1), &message.ManagerHeartbeat{Sequence: 1, CoresTotal: had, CoresMax: most, WorkerSum: 1}, 1)
+		}
+		demand := new(queue.Demand)
+		demand.Add(&message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 64, Cores: wants}}}, nil)
+		got, want := demand.Within(d), uint64(wants)
+		if told > 0 {
+			want = min(want, uint64(max(had, told)))
+		}
+		if got != want {
+			t.Fatalf("%d cores count of %d, with %d registered and cores_max = %d: want %d", got, wants, had, told, want)
 		}
 	})
 }

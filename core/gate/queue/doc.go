@@ -20,6 +20,8 @@
 //	QUEUE-6 A job goes to as many datacenters as it asks for, each with the cores, or to none.
 //	        One that names its datacenters goes to no other. One that prefers some goes to
 //	        others only while those are UNHEALTHY, or after a minute.
+//	QUEUE-7 A job that wants more cores than there are waits for them if scaling can reach them. It
+//	        goes to no datacenter that can never have them while others, not UNHEALTHY, can.
 //
 // Example: a and b are datacenters with 4 free cores each. Job 1 names a and b and needs 8
 // in each, so it waits and keeps both. Job 2 needs one core of any datacenter, and waits.

@@ -99,6 +99,7 @@ type site struct {
 	name       string
 	free       int
 	most       int
+	grows      int // cores that scaling can reach; 0: not known
 	ill, taken bool
 }
 
@@ -108,8 +109,9 @@ func draw(t *rapid.T) (*places.Places, []*site) {
 	var all []*site
 	for i, name := range []string{"a", "b", "c"}[:rapid.IntRange(1, 3).Draw(t, "datacenters")] {
 		s := &site{name: name, free: rapid.IntRange(0, 8).Draw(t, "free"), most: 8, ill: rapid.IntRange(0, 4).Draw(t, "ill") == 0}
+		s.grows = rapid.SampledFrom([]int{0, 0, 4, 10}).Draw(t, "cores_max")
 		d, _ := p.Know(name, 1)
-		h := &message.ManagerHeartbeat{Datacenter: name, Sequence: 1, CoresTotal: 8, CoresFree: uint32(s.free), WorkerSum: 2}
+		h := &message.ManagerHeartbeat{Datacenter: name, Sequence: 1, CoresTotal: 8, CoresFree: uint32(s.free), WorkerSum: 2, CoresMax: uint32(s.grows)}
 		if s.ill {
 			h.WorkerSum = 0
 		}
@@ -132,7 +134,7 @@ func want(sites []*site, turns []*queue.Turn, wide []int) (went, waits map[uint6
 	went, waits = map[uint64]string{}, map[uint64]string{}
 	for i, turn := range turns {
 		needs := func(s *site) int {
-			if wide[i] > s.most {
+			if wide[i] > max(s.most, s.grows) {
 				return 1
 			}
 			return wide[i]
@@ -140,8 +142,10 @@ func want(sites []*site, turns []*queue.Turn, wide []int) (went, waits map[uint6
 		names := turn.Named
 		if len(names) == 0 { // the healthiest, then the one with most free cores, then the first by name
 			var best *site
+			holds := func(s *site) bool { return wide[i] <= max(s.most, s.grows) }
+			grown := slices.ContainsFunc(sites, func(s *site) bool { return !s.ill && !s.taken && s.grows > 0 && holds(s) })
 			for _, s := range sites {
-				if s.ill || s.taken {
+				if s.ill || s.taken || grown && !holds(s) {
 					continue
 				}
 				if best == nil || (best.free == 0) && s.free > 0 || (best.free == 0) == (s.free == 0) && s.free > best.free {

@@ -86,7 +86,11 @@ func (t *Turn) why(in *places.Places) string {
 	if n := needs(t.plan, d); n > 1 {
 		cores = fmt.Sprintf("%d free cores", n)
 	}
-	return fmt.Sprintf("waits for %s in %s: %d of %d free", cores, name, d.Free(), d.View().Total) + t.before()
+	total, grows := d.View().Total, ""
+	if n := needs(t.plan, d); n > max(1, total) {
+		grows = fmt.Sprintf(", and scaling can raise them to %d", d.Reach())
+	}
+	return fmt.Sprintf("waits for %s in %s: %d of %d free%s", cores, name, d.Free(), total, grows) + t.before()
 }
 
 func (t *Turn) before() string {
@@ -119,10 +123,16 @@ func Wants(p *message.Plan, d *places.Datacenter) places.Room {
 // needs says how many cores must be free before the gate dispatches a plan. The run timeout
 // begins at the dispatch and must not pass while the job waits for cores. Each workflow of the
 // first layer needs the cores that it names, or the least share of its priority; those that need
-// more than there are divide them. A job waits for workers that are briefly disconnected. The gate
-// dispatches a job that wants more cores than the datacenter ever had at once: its workflows share
-// them, or the manager rejects it with the reason.
+// more than there are divide them. A job waits for workers that are briefly disconnected, and for
+// those that scaling can start. The gate dispatches a job that wants more cores than the datacenter
+// can reach: its workflows share them, or the manager rejects it with the reason.
 func needs(p *message.Plan, d *places.Datacenter) uint32 {
+	n, _ := weigh(p, d)
+	return n
+}
+
+// weigh also says whether the datacenter can reach what the plan needs.
+func weigh(p *message.Plan, d *places.Datacenter) (n uint32, holds bool) {
 	all := uint64(d.View().Total)
 	least, shares, light := uint64(0), uint64(0), uint64(0)
 	for i := range p.Workflows {
@@ -144,10 +154,10 @@ func needs(p *message.Plan, d *places.Datacenter) uint32 {
 		least, shares = least+one, shares+max(one, share)
 	}
 	extra := coresFor(light, uint64(d.Seats()))
-	if least+extra > uint64(d.Cores) {
-		return 1
+	if least+extra > uint64(d.Reach()) {
+		return 1, false
 	}
-	return uint32(max(least+extra, min(shares+extra, all)))
+	return uint32(max(least+extra, min(shares+extra, all))), true
 }
 
 // coresFor is how many free cores light workflows need beside free seats.
