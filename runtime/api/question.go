@@ -168,7 +168,7 @@ func (p *passing) pass(m node.Message) bool {
 		p.call.outcome = meanings(r.Code).name
 	}
 	var err error
-	if p.b, err = frames.Append(p.b[:0], fitting(m)); err != nil {
+	if p.b, err = frames.Append(p.b[:0], fitting(m, p.question)); err != nil {
 		p.call.server.config.Logger.Error("the HTTP API cannot encode an answer", "error", err.Error())
 		return false
 	}
@@ -184,11 +184,23 @@ func (p *passing) send(b []byte) bool {
 // jobsMax is how many jobs a frame's list has at most: what a receiver of frames decodes.
 const jobsMax = 4000
 
-// fitting returns an answer that a frame can have: of a list of jobs that is too long, the newest ones.
-func fitting(m node.Message) node.Message {
+// fitting returns an answer that a frame can have: of a list of jobs that is too long, the newest ones. The caller asks for
+// those after the last one that it has.
+func fitting(m node.Message, question message.Body) node.Message {
 	list, is := m.(*message.JobList)
 	if !is {
 		return m
+	}
+	if q, asks := question.(*message.JobListQuery); asks && q.After != (message.JobID{}) {
+		rest := *list
+		at := slices.IndexFunc(list.Jobs, func(j message.JobInfo) bool { return j.Job == q.After })
+		rest.Jobs = list.Jobs[at+1:] // all, if the gates have forgotten that job meanwhile
+		had := map[message.JobID]bool{}
+		for i := range list.Jobs[:at+1] {
+			had[list.Jobs[i].Job] = true
+		}
+		rest.Letters = slices.DeleteFunc(slices.Clone(list.Letters), func(l message.LetterInfo) bool { return had[l.Job] })
+		list = &rest
 	}
 	keep := min(len(list.Jobs), jobsMax)
 	for {

@@ -244,6 +244,21 @@ func TestLongListsAreCut(t *testing.T) {
 			require.Equal(rt, list.Jobs[i].Job, got.Jobs[i].Job)
 			require.Equal(rt, list.Jobs[i].Job, got.Letters[i].Job)
 		}
+		for pages := 0; got.More; pages++ { // the caller asks for what follows
+			require.Less(rt, pages, 20)
+			had := len(got.Jobs)
+			next := fitting(list, &message.JobListQuery{After: got.Jobs[had-1].Job}).(*message.JobList)
+			next.Jobs, next.Letters = append(got.Jobs, next.Jobs...), append(got.Letters, next.Letters...)
+			require.Greater(rt, len(next.Jobs), had)
+			got = next
+		}
+		require.Equal(rt, len(list.Jobs), len(got.Jobs))
+		for i := range list.Jobs {
+			require.Equal(rt, list.Jobs[i].Job, got.Jobs[i].Job)
+			require.Equal(rt, list.Jobs[i].Job, got.Letters[i].Job)
+		}
+		anew := fitting(list, &message.JobListQuery{After: message.JobID{9, 9}}).(*message.JobList)
+		require.Equal(rt, len(anew.Jobs) < n, anew.More, "behind a job that the gates have forgotten the list begins anew")
 	})
 }
 

@@ -38,7 +38,7 @@ func NewCancelCommand() *cobra.Command {
 			return many.fits(cmd, args, all, key)
 		},
 	}
-	askingBoth(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
+	AskingBoth(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
 		if all {
 			many.order = message.JobCancel{Now: now, Reason: reason}
 			many.answers, many.notes = cmd.InOrStdin(), cmd.ErrOrStderr()

@@ -30,7 +30,7 @@ type bulk struct {
 
 // run lists the jobs, asks a person, cancels them, and waits for their ends.
 func (b *bulk) run(ctx context.Context, s *session.Session, w io.Writer) error {
-	all, err := askJobs(ctx, s, false)
+	all, err := AskJobs(ctx, s, false)
 	if err != nil {
 		return err
 	}

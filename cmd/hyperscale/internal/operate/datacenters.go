@@ -16,7 +16,7 @@ import (
 // NewDatacentersCommand lists datacenters.
 func NewDatacentersCommand() *cobra.Command {
 	var asJSON bool
-	cmd := askingBoth(&cobra.Command{
+	cmd := AskingBoth(&cobra.Command{
 		Use:   "datacenters",
 		Short: "list datacenters with their health and free cores",
 		Args:  command.Exactly(),

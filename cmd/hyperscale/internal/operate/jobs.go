@@ -26,7 +26,7 @@ func NewJobsCommand() *cobra.Command {
 		asJSON bool
 		dead   bool
 	)
-	cmd := askingBoth(&cobra.Command{
+	cmd := AskingBoth(&cobra.Command{
 		Use:   "jobs",
 		Short: "list the jobs of all gates, the newest first",
 		Long: `List the jobs of all gates, the newest first.
@@ -41,7 +41,7 @@ own failure is none. ` + "`hyperscale replay`" + ` submits them once more.`,
 		Example: "  hyperscale jobs --gate gate-1:9000\n  hyperscale jobs --state RUNNING,QUEUED --since 2h --gate gate-1:9000 --json\n  hyperscale jobs --dead --gate gate-1:9000",
 		Args:    command.Exactly(),
 	}, func(ctx context.Context, s *session.Session, w io.Writer, _ []string) error {
-		all, err := askJobs(ctx, s, dead)
+		all, err := AskJobs(ctx, s, dead)
 		if err != nil {
 			return err
 		}
@@ -65,24 +65,45 @@ own failure is none. ` + "`hyperscale replay`" + ` submits them once more.`,
 	return cmd
 }
 
-// askJobs asks all gates for their jobs, or for their dead letters alone.
-func askJobs(ctx context.Context, s *session.Session, dead bool) (*message.JobList, error) {
-	answer, err := s.Ask(ctx, &message.JobListQuery{Dead: dead})
-	if err != nil {
-		return nil, err
-	}
-	list, ok := answer.(*message.JobList)
-	if !ok {
-		return nil, session.Unexpected(answer)
+// AskJobs asks all gates for their jobs, or for their dead letters alone. An API answers page by page.
+func AskJobs(ctx context.Context, s *session.Session, dead bool) (*message.JobList, error) {
+	q, all := &message.JobListQuery{Dead: dead}, new(message.JobList)
+	for {
+		answer, err := s.Ask(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		list, ok := answer.(*message.JobList)
+		if !ok {
+			return nil, session.Unexpected(answer)
+		}
+		if !follows(all, list) || !list.More {
+			break
+		}
+		q = &message.JobListQuery{Dead: dead, After: list.Jobs[len(list.Jobs)-1].Job}
 	}
 	if dead { // an older gate lists all its jobs
-		list.Jobs = slices.DeleteFunc(list.Jobs, func(j message.JobInfo) bool { return view.LetterOf(list, j.Job) == nil })
+		all.Jobs = slices.DeleteFunc(all.Jobs, func(j message.JobInfo) bool { return view.LetterOf(all, j.Job) == nil })
 	}
-	return list, nil
+	return all, nil
 }
 
-// seenBy says which gates a list comes from, and what it may lack.
-func seenBy(l *message.JobList) string {
+// follows adds a page to a list, and says whether it has jobs that the list had not. The gates of the last page count.
+func follows(all, page *message.JobList) (grown bool) {
+	had := map[message.JobID]bool{}
+	for i := range all.Jobs {
+		had[all.Jobs[i].Job] = true
+	}
+	fresh := *page
+	fresh.Jobs = slices.Concat(all.Jobs, slices.DeleteFunc(slices.Clone(page.Jobs), func(j message.JobInfo) bool { return had[j.Job] }))
+	fresh.Letters = slices.Concat(all.Letters, slices.DeleteFunc(slices.Clone(page.Letters), func(l message.LetterInfo) bool { return had[l.Job] }))
+	grown = len(fresh.Jobs) > len(all.Jobs)
+	*all = fresh
+	return grown
+}
+
+// SeenBy says which gates a list comes from, and what it may lack.
+func SeenBy(l *message.JobList) string {
 	var missing []string
 	for _, g := range l.Gates {
 		if g.Why != "" {
@@ -105,7 +126,7 @@ func seenBy(l *message.JobList) string {
 }
 
 func printSeenBy(w io.Writer, l *message.JobList) error {
-	for line := range strings.SplitSeq(seenBy(l), "\n") {
+	for line := range strings.SplitSeq(SeenBy(l), "\n") {
 		if _, err := fmt.Fprintln(w, units.Clean(line)); err != nil {
 			return err
 		}

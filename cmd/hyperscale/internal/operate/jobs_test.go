@@ -168,3 +168,37 @@ func TestBulkCountsEnds(t *testing.T) {
 		}
 	}
 }
+
+// Pages of a list become one, without doubles, and a page without a new job is the last.
+func TestPagesOfJobsFollow(t *testing.T) {
+	jobs := func(from, to int) (all []message.JobInfo) {
+		for i := from; i < to; i++ {
+			all = append(all, message.JobInfo{Job: message.JobID{byte(i)}})
+		}
+		return all
+	}
+	all := new(message.JobList)
+	for i, page := range []struct {
+		list  message.JobList
+		grown bool
+		has   int
+		more  bool
+	}{
+		{message.JobList{Jobs: jobs(1, 5), Letters: []message.LetterInfo{{Job: message.JobID{2}}}, More: true}, true, 4, true},
+		{message.JobList{Jobs: jobs(3, 9), Letters: []message.LetterInfo{{Job: message.JobID{7}}}, More: true}, true, 8, true}, // a job before them was forgotten
+		{message.JobList{Jobs: jobs(1, 9), More: true}, false, 8, true},
+		{message.JobList{Jobs: jobs(9, 10)}, true, 9, false},
+	} {
+		if grown := follows(all, &page.list); grown != page.grown || len(all.Jobs) != page.has || all.More != page.more {
+			t.Errorf("page %d: grown %v, %d jobs, more %v: want %v, %d, %v", i+1, grown, len(all.Jobs), all.More, page.grown, page.has, page.more)
+		}
+	}
+	for i := range all.Jobs {
+		if all.Jobs[i].Job != (message.JobID{byte(i + 1)}) {
+			t.Errorf("job %d of the list is %v", i+1, all.Jobs[i].Job)
+		}
+	}
+	if len(all.Letters) != 2 {
+		t.Errorf("%d dead letters, want 2", len(all.Letters))
+	}
+}

@@ -76,7 +76,7 @@ func meant(ctx context.Context, s *session.Session, args []string) (letters []me
 		}
 		ids = append(ids, id)
 	}
-	list, err := askJobs(ctx, s, true)
+	list, err := AskJobs(ctx, s, true)
 	if err != nil {
 		return nil, err
 	}

@@ -56,8 +56,8 @@ func asking(cmd *cobra.Command, f answer) *cobra.Command {
 	return connecting(cmd, (*session.Flags).Add, f)
 }
 
-// askingBoth makes one that the HTTP API serves, too.
-func askingBoth(cmd *cobra.Command, f answer) *cobra.Command {
+// AskingBoth makes one that the HTTP API serves, too.
+func AskingBoth(cmd *cobra.Command, f answer) *cobra.Command {
 	return connecting(cmd, (*session.Flags).AddBoth, f)
 }
 

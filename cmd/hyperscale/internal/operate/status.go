@@ -46,7 +46,7 @@ func NewStatusCommand() *cobra.Command {
 	cmd.Flags().StringVar(&query.Datacenter, "datacenter", "", "with --details: the figures of this one; all together if not given")
 	cmd.Flags().StringVar(&query.Workflow, "workflow", "", "with --details: this one alone")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	askingBoth(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
+	AskingBoth(cmd, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
 		if whole {
 			return clusterStatus(ctx, s, w, asJSON)
 		}
