@@ -102,6 +102,25 @@ func TestCommandsOverAPI(t *testing.T) {
 		require.Equal(t, shape(direct.out.String()), shape(over.out.String()), "%v", words)
 	}
 	run(t, command.ExitThreshold, slices.Concat([]string{"watch", job, "--ui", "none"}, viewer)...)
+	results := a.path("results")
+	export := func(code int, way []string, says string) *process {
+		p := run(t, code, slices.Concat([]string{"results", "export", results, "--since", "1h"}, way)...)
+		require.Contains(t, p.out.String(), says)
+		return p
+	}
+	export(command.ExitGood, viewer, "4 results written, 0 were there, 0 missing, 0 jobs have not ended")
+	for i := range jobs.Jobs {
+		r := whole(t, results+"/"+jobs.Jobs[i].Job+".json")
+		require.Equal(t, uint64(40), r.Totals.Started)
+		require.Empty(t, r.StartedAt, "gates have no common clock")
+	}
+	require.NoError(t, os.Remove(results+"/"+jobs.Jobs[1].Job+".json"))
+	export(command.ExitGood, gates, "1 result written, 3 were there, 0 missing")
+	require.NoError(t, os.WriteFile(results+"/"+job+".json", []byte("mine"), 0o600))
+	export(command.ExitFailed, gates, "0 results written, 3 were there, 1 missing").says("is not the result of job " + job)
+	mine, err := os.ReadFile(results + "/" + job + ".json")
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(mine))
 	scraped := get(t, "http://"+a.admins["gate-1"]+"/metrics")
 	require.Regexp(t, `hyperscale_api_requests_total\{code="200",route="POST /v1/ask"\} [1-9]`, scraped)
 	require.Contains(t, scraped, "hyperscale_api_request_duration_seconds_bucket{route=")

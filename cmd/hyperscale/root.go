@@ -20,6 +20,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/outlets"
 	"hyperscale/cmd/hyperscale/internal/preserve"
 	"hyperscale/cmd/hyperscale/internal/recall"
+	"hyperscale/cmd/hyperscale/internal/results"
 	"hyperscale/cmd/hyperscale/internal/simulate"
 	"hyperscale/cmd/hyperscale/internal/upgrade"
 	"hyperscale/cmd/hyperscale/internal/web"
@@ -73,7 +74,7 @@ func newRootCommand() *cobra.Command {
 		newCompareCommand(), newReportCommand(), recall.NewCommand(), outlets.NewCommand(), operate.NewPingCommand(), newTargetCommand(),
 	)
 	add(groupCluster,
-		newSubmitCommand(), newWatchCommand(), operate.NewStatusCommand(), operate.NewJobsCommand(), operate.NewReplayCommand(), operate.NewCancelCommand(), operate.NewDatacentersCommand(), operate.NewDrainCommand(), upgrade.NewCommand(), operate.NewMembersCommand(), operate.NewRecoverCommand(), preserve.NewBackupCommand(), preserve.NewRestoreCommand(), preserve.NewVerifyCommand(), configure.NewCommand(), doctor.NewCommand(), newSecretCommand(), newCertsCommand(), web.NewTokenCommand(), objects.NewCommand(),
+		newSubmitCommand(), newWatchCommand(), operate.NewStatusCommand(), operate.NewJobsCommand(), operate.NewReplayCommand(), results.NewCommand(), operate.NewCancelCommand(), operate.NewDatacentersCommand(), operate.NewDrainCommand(), upgrade.NewCommand(), operate.NewMembersCommand(), operate.NewRecoverCommand(), preserve.NewBackupCommand(), preserve.NewRestoreCommand(), preserve.NewVerifyCommand(), configure.NewCommand(), doctor.NewCommand(), newSecretCommand(), newCertsCommand(), web.NewTokenCommand(), objects.NewCommand(),
 		operate.NewNodeCommand(node.RoleGate, "run a gate: takes jobs and spreads them over datacenters"),
 		operate.NewNodeCommand(node.RoleManager, "run a manager: places a datacenter's share of jobs on its workers"),
 		operate.NewNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),
