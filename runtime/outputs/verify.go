@@ -18,6 +18,7 @@ const (
 // Verified is what a place has of one step.
 type Verified struct {
 	Datacenter, Workflow, Step string
+	Kind                       string // of the step, as formats write it: a step and a request of a function may share a name
 	Windows                    int
 	Begun, Lost                uint64 // requests in windows, and those that no result counts
 	Whole                      bool
@@ -77,7 +78,7 @@ func Verify(rows []Row) (out Verification) {
 		}
 		k := stepOf{r.Datacenter, r.Workflow, r.Step, r.StepKind}
 		if all[k] == nil {
-			all[k] = &sums{Verified: Verified{Datacenter: r.Datacenter, Workflow: r.Workflow, Step: r.Step}, counts: map[string]int64{}}
+			all[k] = &sums{Verified: Verified{Datacenter: r.Datacenter, Workflow: r.Workflow, Step: r.Step, Kind: StepKindName(r.StepKind)}, counts: map[string]int64{}}
 		}
 		all[k].add(r)
 	}
@@ -86,7 +87,7 @@ func Verify(rows []Row) (out Verification) {
 		out.Steps = append(out.Steps, s.judge())
 	}
 	slices.SortFunc(out.Steps, func(a, b Verified) int {
-		return cmp.Or(cmp.Compare(a.Datacenter, b.Datacenter), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.Step, b.Step))
+		return cmp.Or(cmp.Compare(a.Datacenter, b.Datacenter), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Kind, b.Kind))
 	})
 	out.Wrong = append(wholeJob(all, &out), datacenters(all)...)
 	return out

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hyperscale/core/message"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/model"
 	"hyperscale/runtime/outputs/outputstest"
@@ -79,7 +80,11 @@ func (g *graphite) Key(r *outputs.Row) string {
 	if datacenter == "" {
 		datacenter = "_all"
 	}
-	return strings.Join([]string{datacenter, r.Workflow, r.Step, value, at, fmt.Sprint(r.Figures.Begun)}, "|")
+	step := r.Step
+	if r.StepKind == message.StepPart {
+		step = "_part." + step
+	}
+	return strings.Join([]string{datacenter, r.Workflow, step, value, at, fmt.Sprint(r.Figures.Begun)}, "|")
 }
 
 func (g *graphite) Stored(job string) (map[string]int, error) {
@@ -94,7 +99,7 @@ func (g *graphite) Stored(job string) (map[string]int, error) {
 		}
 		switch tail := strings.Join(nodes[len(nodes)-2:], "."); {
 		case tail == "requests.started" || tail == "requests.lost":
-			all[strings.Join([]string{unhex(g.t, nodes[3]), nodes[4], unhex(g.t, nodes[5]), tail, at, fmt.Sprint(v)}, "|")]++
+			all[strings.Join([]string{unhex(g.t, nodes[3]), nodes[4], unhex(g.t, strings.Join(nodes[5:len(nodes)-2], ".")), tail, at, fmt.Sprint(v)}, "|")]++
 		case len(nodes) > 3 && nodes[len(nodes)-2] == "met":
 			all[strings.Join([]string{nodes[4], "threshold.met", unhex(g.t, nodes[len(nodes)-1]), at}, "|")]++
 		}

@@ -15,7 +15,7 @@ func Job(f Fault) string { return message.JobOf(fmt.Sprint("cruelty ", f)).Strin
 // names are those that formats escape wrong.
 var names = []string{"home", `it's "quoted"`, "comma, = space", "tab\tline\nend", `back\slash`, "größe 日本 🚀", "=1+1", "$1'; DROP TABLE hyperscale_run; --", "{brace}", "%s%n", "x.y/z", "\\N", "home "}
 
-// Rows are of every kind, with names that formats escape wrong.
+// Rows are of every kind, with names that formats escape wrong, and with steps of one name that differ by their kind.
 func Rows(job string) (rows []outputs.Row) {
 	started := time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
 	row := func(kind outputs.RowKind, revision uint64) *outputs.Row {
@@ -40,6 +40,15 @@ func Rows(job string) (rows []outputs.Row) {
 	r := row(outputs.RowLost, 9)
 	r.Datacenter, r.Workflow, r.Step, r.StepKind, r.From, r.To = "east", "shop", "home", message.StepRequest, 10*time.Second, 20*time.Second
 	r.Figures = figures(7, "lost")
+	part := func(like int, n uint64) { // the same, of requests that a function sends under the name of a step
+		r := rows[like]
+		r.StepKind, r.Figures = message.StepPart, figures(n, "part")
+		rows = append(rows, r)
+	}
+	part(0, 901)
+	part(len(names), 902)
+	part(3*len(names), 903)
+	part(4*len(names), 8)
 	r = row(outputs.RowCheck, 9)
 	r.Workflow, r.Step, r.StepKind = "shop", "answer has 'id'", message.StepCheck
 	r.Figures = &outputs.Figures{Begun: 5, OK: 4, Failed: 1}

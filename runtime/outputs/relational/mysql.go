@@ -20,7 +20,7 @@ func MySQL() outputs.Kind {
 	return outputs.Kind{
 		Name: "mysql", Engine: "sql", About: "tables in MySQL or MariaDB", Place: "URL", Example: mysqlExample,
 		Options:  []outputs.Option{{Name: "password", Type: outputs.OptionSecret, Help: "password of the user"}, createOption()},
-		Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 200}, Tested: "MariaDB 10.11, through a relay that refuses, hangs, cuts and loses answers", Schema: d.printed() + "-- MariaDB: write " + collationMariaDB + " for " + collationMySQL + ".\n",
+		Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 200}, Tested: "MariaDB 10.11, through a relay that refuses, hangs, cuts and loses answers", Schema: "-- MariaDB: write " + collationMariaDB + " for " + collationMySQL + ".\n" + d.printed(),
 		Open: func(s *outputs.Settings) (outputs.Sink, error) {
 			at, err := serverOf(s, mysqlExample, "3306", "mysql", "mariadb")
 			if err != nil {
@@ -51,8 +51,11 @@ func mysqlNames(collation string) map[string]string {
 	name := func(most int) string {
 		return fmt.Sprintf("varchar(%d) CHARACTER SET utf8mb4 COLLATE %s", most, collation)
 	}
-	return map[string]string{"job": name(32), "datacenter": name(128), "workflow": name(190), "step": name(255), "expression": name(400)}
+	return map[string]string{"job": name(32), "datacenter": name(128), "workflow": name(190), "step": name(255), "step_kind": mysqlStepKind, "expression": name(400)}
 }
+
+// mysqlStepKind is the type of a name of a closed set.
+const mysqlStepKind = "varchar(16) CHARACTER SET ascii COLLATE ascii_bin"
 
 // adaptMySQL chooses the collation of the server, and rejects tables of another one.
 func adaptMySQL(ctx context.Context, d *dialect, db database) error {
@@ -80,6 +83,11 @@ func mysqlDialect() dialect {
 		named: mysqlNames(collationMySQL),
 		forms: map[kindOf]func(string) string{ofTime: func(s string) string { return strings.TrimSuffix(strings.Replace(s, "T", " ", 1), "Z") }},
 		from:  " FROM DUAL",
+		former: "SELECT table_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name IN (" + kindKeyed + ")" +
+			" AND column_name = 'step_kind' AND column_key <> 'PRI' ORDER BY name",
+		rekey: func(d *dialect, t *table) []string {
+			return []string{fmt.Sprintf("ALTER TABLE %s MODIFY step_kind %s NOT NULL, DROP PRIMARY KEY, ADD PRIMARY KEY (%s)", t.name, mysqlStepKind, strings.Join(d.keysOf(t), ", "))}
+		},
 		// Assignments see those before them: the version that they compare is the old one, or the new one behind its own.
 		replace: func(t *table, names []string) string {
 			var sets []string

@@ -2,6 +2,7 @@ package relational
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,11 @@ func postgresDialect() dialect {
 			ofList:    func(s string) string { return "{" + strings.Trim(s, "[]") + "}" },
 			ofVersion: func(s string) string { return `\x` + s },
 			ofJSON:    func(s string) string { return strings.ReplaceAll(s, `\u0000`, `\ufffd`) },
+		},
+		former: "SELECT c.relname AS name FROM pg_class c WHERE c.oid IN (SELECT to_regclass(n) FROM unnest(ARRAY[" + kindKeyed + "]) n)" +
+			" AND NOT EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = c.oid AND i.indisprimary AND a.attname = 'step_kind') ORDER BY name",
+		rekey: func(d *dialect, t *table) []string {
+			return []string{fmt.Sprintf("ALTER TABLE %[1]s DROP CONSTRAINT %[1]s_pkey, ADD PRIMARY KEY (%[2]s)", t.name, strings.Join(d.keysOf(t), ", "))}
 		},
 	}
 }

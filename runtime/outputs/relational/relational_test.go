@@ -140,6 +140,77 @@ func checked(k outputs.Kind, place string) error {
 	return sink.Check(context.Background())
 }
 
+// elder judges what becomes of tables that an earlier version made: they are rejected, and what the schema prints keeps their rows.
+func elder(t *testing.T, k outputs.Kind, place string, d dialect, db database, run func(lines string)) {
+	t.Helper()
+	old := outputstest.Rows("old")[0]
+	var all []statement
+	for _, text := range d.schema() {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, ", step_kind", ""), "SELECT 2", "SELECT 1")
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "step_kind text NOT NULL", "step_kind text"), "step_kind "+mysqlStepKind+" NOT NULL", "step_kind text")
+		all = append(all, statement{text: text})
+	}
+	window := tables()[1]
+	insert, _, _ := strings.Cut(d.upsert(&window), " ON ")
+	if fail := db.exec(context.Background(), append(all, statement{insert, d.arguments(&window, &old)})); fail != nil {
+		t.Fatal(fail.why)
+	}
+	db.close()
+	for _, more := range []string{"", ",create=false"} {
+		if err := checked(k, place+more); err == nil || !strings.Contains(err.Error(), "an earlier version made hyperscale_lost, hyperscale_result, hyperscale_window") {
+			t.Fatalf("tables of version 1%s: %v", more, err)
+		}
+	}
+	_, lines, has := strings.Cut(k.Schema, "without the dashes before them.\n")
+	if !has {
+		t.Fatalf("no way out of version 1: %s", k.Schema)
+	}
+	run(strings.ReplaceAll("\n"+lines, "\n-- ", "\n"))
+	comesBack(t, k, place)
+	s, err := outputs.Parse(&k, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := k.ReadBack(s, "old")
+	if d := cmp.Diff([]outputs.Row{old}, rows, cmpopts.IgnoreFields(outputs.Row{}, "Test", "Started"), cmpopts.EquateEmpty()); d != "" || err != nil {
+		t.Fatal(d, err)
+	}
+}
+
+func TestElderSQLite(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rows.db")
+	db, fail := openSQLite(context.Background(), name)
+	if fail != nil {
+		t.Fatal(fail.why)
+	}
+	elder(t, SQLite(), name, sqliteDialect(), db, func(lines string) {
+		db, err := sql.Open("sqlite", "file:"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(lines); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// serverAt is a server with its database, as a kind opens it.
+func serverAt(t *testing.T, k outputs.Kind, place string, schemes ...string) *server {
+	t.Helper()
+	s, err := outputs.Parse(&k, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := serverOf(s, "", "", schemes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
 // All tests of MariaDB share one server.
 func TestMySQL(t *testing.T) {
 	server := mysqltest.Start(t)
@@ -159,6 +230,19 @@ func TestMySQL(t *testing.T) {
 		if got, err := s.Kind.ReadBack(s, "c"); err != nil || len(got) != 3 {
 			t.Errorf("%d rows, %v", len(got), err)
 		}
+	})
+	t.Run("tables of version 1", func(t *testing.T) {
+		server.Ask("create database elder", "grant all on elder.* to loader@'127.0.0.1'")
+		place := "mysql://loader@" + server.Address() + "/elder"
+		db, fail := serverAt(t, MySQL(), place, "mysql").openMySQL(context.Background())
+		if fail != nil {
+			t.Fatal(fail.why)
+		}
+		d := mysqlDialect()
+		if err := adaptMySQL(context.Background(), &d, db); err != nil {
+			t.Fatal(err)
+		}
+		elder(t, MySQL(), place, d, db, func(lines string) { server.Ask("use elder", strings.TrimSpace(lines)) })
 	})
 	server.Ask("create database former", "grant all on former.* to loader@'127.0.0.1'", "create table former.hyperscale_window (step varchar(255) character set utf8mb4 collate utf8mb4_bin)")
 	if err := checked(MySQL(), "mysql://loader@"+server.Address()+"/former"); err == nil || !strings.Contains(err.Error(), "ignore spaces at the end of names") {
@@ -185,6 +269,14 @@ func TestPostgres(t *testing.T) {
 	t.Setenv("HYPERSCALE_BAD", secret)
 	t.Run("what is read is what was delivered", func(t *testing.T) { comesBack(t, Postgres(), server.URL("load")) })
 	t.Run("a bad row is rejected alone", func(t *testing.T) { rejectsAlone(t, server) })
+	t.Run("tables of version 1", func(t *testing.T) {
+		server.Ask("shop", "create role elder login", "create schema elder authorization elder", "alter role elder set search_path = elder")
+		db, fail := serverAt(t, Postgres(), server.URL("elder"), "postgres").openPostgres(context.Background())
+		if fail != nil {
+			t.Fatal(fail.why)
+		}
+		elder(t, Postgres(), server.URL("elder"), postgresDialect(), db, func(lines string) { server.Ask("shop", "set role elder; set search_path = elder;"+lines) })
+	})
 	t.Run("a connection that ends", func(t *testing.T) {
 		sink, _ := opened(t, Postgres(), server.URL("load"))
 		rows := outputstest.Rows("b")

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"hyperscale/runtime/outputs"
 )
@@ -82,17 +84,29 @@ func (s *sink) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if !s.create {
-		return nil
+	if s.create {
+		var all []statement
+		for _, text := range append(s.lock[:len(s.lock):len(s.lock)], s.schema()...) {
+			all = append(all, statement{text: text})
+		}
+		if fail := s.db.exec(ctx, all); fail != nil {
+			return errors.New("make the tables: " + fail.why + ": let the user create tables, or run what `outputs schema` prints, and add create=false")
+		}
 	}
-	var all []statement
-	for _, text := range append(s.lock[:len(s.lock):len(s.lock)], s.schema()...) {
-		all = append(all, statement{text: text})
+	return s.suits(ctx)
+}
+
+// suits rejects tables in which a step and a request of a function that share a name would be one row.
+func (s *sink) suits(ctx context.Context) error {
+	rows, err := s.db.query(ctx, statement{text: s.former})
+	if err != nil || len(rows) == 0 {
+		return err
 	}
-	if fail := s.db.exec(ctx, all); fail != nil {
-		return errors.New("make the tables: " + fail.why + ": let the user create tables, or run what `outputs schema` prints, and add create=false")
+	var names []string
+	for _, r := range rows {
+		names = append(names, r["name"])
 	}
-	return nil
+	return fmt.Errorf("an earlier version made %s, whose keys lack step_kind: a step and a request of its name would replace each other: run the last lines that `outputs schema` prints, which keep the rows, or name another database", strings.Join(names, ", "))
 }
 
 // Check connects, and makes the tables, or looks whether they are there.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"modernc.org/sqlite" // the driver
 	sqlite3 "modernc.org/sqlite/lib"
@@ -45,9 +46,27 @@ func SQLite() outputs.Kind {
 }
 
 func sqliteDialect() dialect {
-	return dialect{argument: func(int) string { return "?" }, forms: map[kindOf]func(string) string{ofSum: cut}, types: map[kindOf]string{
-		ofText: "TEXT", ofWhole: "INTEGER", ofSum: "INTEGER", ofFloat: "REAL", ofTruth: "INTEGER", ofTime: "TEXT", ofVersion: "TEXT", ofJSON: "TEXT", ofList: "TEXT",
-	}}
+	return dialect{
+		argument: func(int) string { return "?" }, forms: map[kindOf]func(string) string{ofSum: cut}, types: map[kindOf]string{
+			ofText: "TEXT", ofWhole: "INTEGER", ofSum: "INTEGER", ofFloat: "REAL", ofTruth: "INTEGER", ofTime: "TEXT", ofVersion: "TEXT", ofJSON: "TEXT", ofList: "TEXT",
+		},
+		former: "SELECT m.name AS name FROM sqlite_master m WHERE m.type = 'table' AND m.name IN (" + kindKeyed + ")" +
+			" AND NOT EXISTS (SELECT 1 FROM pragma_table_info(m.name) i WHERE i.name = 'step_kind' AND i.pk > 0) ORDER BY name",
+		rekey: copies,
+	}
+}
+
+// copies moves rows to a table with the new key, as SQLite changes no key.
+func copies(d *dialect, t *table) []string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	all := strings.Join(names, ", ")
+	return []string{
+		"BEGIN IMMEDIATE", fmt.Sprintf("ALTER TABLE %[1]s RENAME TO %[1]s_former", t.name), d.creates(t),
+		fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[2]s FROM %[1]s_former", t.name, all), "DROP TABLE " + t.name + "_former", "COMMIT",
+	}
 }
 
 // cut ends a sum at 2^63-1: SQLite has no greater whole number.

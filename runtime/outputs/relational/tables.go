@@ -13,8 +13,9 @@ import (
 	"hyperscale/runtime/outputs"
 )
 
-// schemaVersion is of the tables below. A later one adds columns and tables.
-const schemaVersion = 1
+// schemaVersion is of the tables below. Version 2 has step_kind in keys: a step and a request of a function may share a name. A
+// later one adds columns and tables.
+const schemaVersion = 2
 
 // value is an argument of a statement, as a text; nil is NULL.
 type value *string
@@ -98,7 +99,7 @@ func count(name string, of func(*outputs.Figures) uint64) column {
 // figures are the columns that windows, results and lost rows have behind their keys.
 func figures() []column {
 	all := []column{
-		colStepKind, colStarted, colVersion,
+		colStarted, colVersion,
 		{"rebased", ofTruth, func(r *outputs.Row) value { return truth(r.Rebased) }},
 		{"blunt", ofTruth, func(r *outputs.Row) value { return truth(r.Figures.Blunt) }},
 		count("begun", func(f *outputs.Figures) uint64 { return f.Begun }), count("ok", func(f *outputs.Figures) uint64 { return f.OK }),
@@ -149,7 +150,8 @@ func list(all []uint64) value {
 // tables are those of all dialects.
 func tables() []table {
 	step := []column{colJob, colDatacenter, colWorkflow, colStep}
-	spans := append(step[:4:4], colFrom, colTo)
+	steps := append(step[:4:4], colStepKind)
+	spans := append(slices.Clip(steps), colFrom, colTo)
 	of := func(name string, from func(*outputs.Run) value) column {
 		return column{name, ofText, func(r *outputs.Row) value { return from(r.Run) }}
 	}
@@ -171,9 +173,9 @@ func tables() []table {
 			typed(of("requests", func(u *outputs.Run) value { return whole(u.Requests) }), ofWhole),
 			typed(of("lost_requests", func(u *outputs.Run) value { return whole(u.LostRequests) }), ofWhole), colVersion,
 		}},
-		{"hyperscale_window", outputs.RowWindow, 6, append(spans[:6:6], figures()...)},
-		{"hyperscale_lost", outputs.RowLost, 6, append(spans[:6:6], figures()...)},
-		{"hyperscale_result", outputs.RowResult, 4, append(append(step[:4:4], colTo), figures()...)},
+		{"hyperscale_window", outputs.RowWindow, len(spans), append(slices.Clip(spans), figures()...)},
+		{"hyperscale_lost", outputs.RowLost, len(spans), append(slices.Clip(spans), figures()...)},
+		{"hyperscale_result", outputs.RowResult, len(steps), append(append(slices.Clip(steps), colTo), figures()...)},
 		{"hyperscale_threshold", outputs.RowThreshold, 3, []column{
 			colJob, colWorkflow, {"expression", ofText, func(r *outputs.Row) value { return text(r.Threshold.Expression) }},
 			{"value", ofFloat, func(r *outputs.Row) value {
@@ -205,7 +207,12 @@ type dialect struct {
 	argument func(n int) string                    // from 1
 	forms    map[kindOf]func(string) string        // of arguments that it writes in another way
 	hyper    string                                // the function that makes hypertables of those that grow; empty: there is none
+	former   string                                // asks which of kindKeyed have keys of version 1, by name
+	rekey    func(d *dialect, t *table) []string   // changes such a key, and keeps the rows
 }
+
+// kindKeyed are the tables whose keys have step_kind since version 2, as a list of SQL.
+const kindKeyed = "'hyperscale_lost', 'hyperscale_result', 'hyperscale_window'"
 
 // grows says that a job adds rows to a table as long as it runs.
 func (t *table) grows() bool { return t.kind == outputs.RowWindow || t.kind == outputs.RowLost }
@@ -224,24 +231,29 @@ func (d *dialect) keysOf(t *table) (names []string) {
 // schema makes the tables.
 func (d *dialect) schema() (all []string) {
 	for _, t := range tables() {
-		var b strings.Builder
-		fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (\n", t.name)
-		keys := d.keysOf(&t)
-		for _, c := range t.columns {
-			null := ""
-			if slices.Contains(keys, c.name) {
-				null = " NOT NULL"
-			}
-			fmt.Fprintf(&b, "  %s %s%s,\n", c.name, d.typeOf(c), null)
-		}
-		fmt.Fprintf(&b, "  PRIMARY KEY (%s))", strings.Join(keys, ", "))
-		all = append(all, b.String())
+		all = append(all, d.creates(&t))
 		if d.hyper != "" && t.grows() {
 			all = append(all, fmt.Sprintf("SELECT %s('%s', '%s'::name, if_not_exists => true)", d.hyper, t.name, colStarted.name))
 		}
 	}
 	return append(all, "CREATE TABLE IF NOT EXISTS hyperscale_schema (version "+d.types[ofWhole]+")",
 		fmt.Sprintf("INSERT INTO hyperscale_schema SELECT %d%s WHERE NOT EXISTS (SELECT version FROM hyperscale_schema)", schemaVersion, d.from))
+}
+
+// creates makes one table.
+func (d *dialect) creates(t *table) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (\n", t.name)
+	keys := d.keysOf(t)
+	for _, c := range t.columns {
+		null := ""
+		if slices.Contains(keys, c.name) {
+			null = " NOT NULL"
+		}
+		fmt.Fprintf(&b, "  %s %s%s,\n", c.name, d.typeOf(c), null)
+	}
+	fmt.Fprintf(&b, "  PRIMARY KEY (%s))", strings.Join(keys, ", "))
+	return b.String()
 }
 
 func (d *dialect) typeOf(c column) string {
@@ -251,8 +263,25 @@ func (d *dialect) typeOf(c column) string {
 	return d.types[c.of]
 }
 
-// printed is the schema as people run it.
-func (d *dialect) printed() string { return strings.Join(d.schema(), ";\n") + ";\n" }
+// printed is the schema as people run it, and how they keep tables of version 1.
+func (d *dialect) printed() string {
+	var b strings.Builder
+	b.WriteString(strings.Join(d.schema(), ";\n") + ";\n-- For tables of version 1, whose keys lack step_kind: run these lines once, without the dashes before them.\n")
+	for _, line := range d.upgrade() {
+		b.WriteString("-- " + strings.ReplaceAll(line, "\n", "") + ";\n")
+	}
+	return b.String()
+}
+
+// upgrade changes tables of version 1.
+func (d *dialect) upgrade() (all []string) {
+	for _, t := range tables() {
+		if strings.Contains(kindKeyed, "'"+t.name+"'") {
+			all = append(all, d.rekey(d, &t)...)
+		}
+	}
+	return append(all, fmt.Sprintf("UPDATE hyperscale_schema SET version = %d", schemaVersion))
+}
 
 // upsert inserts a row, or replaces one of a version that is not greater.
 func (d *dialect) upsert(t *table) string {

@@ -22,6 +22,16 @@ func TestTimescale(t *testing.T) {
 	}
 	opened(t, Timescale(), server.URL("load")) // once more, and by a user who may make no tables
 	opened(t, Timescale(), server.URL("load")+",create=false")
+	server.Ask("shop", "create role elder login", "create schema elder authorization elder", "alter role elder set search_path = elder")
+	db, fail := serverAt(t, Timescale(), server.URL("elder"), "postgres").openPostgres(t.Context())
+	if fail != nil {
+		t.Fatal(fail.why)
+	}
+	d := timescaleDialect()
+	if err := adaptTimescale(t.Context(), &d, db); err != nil {
+		t.Fatal(err)
+	}
+	elder(t, Timescale(), server.URL("elder"), d, db, func(lines string) { server.Ask("shop", "set role elder; set search_path = elder;"+lines) })
 	server.Ask("shop", "create schema plain authorization load", "alter role load set search_path = plain")
 	opened(t, Postgres(), server.URL("load"))
 	err := checked(Timescale(), server.URL("load"))

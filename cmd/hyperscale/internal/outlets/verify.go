@@ -49,10 +49,10 @@ Exit codes: 0 they are; 1 rows are missing; 2 bad usage, or a place that cannot 
 }
 
 func printVerified(w io.Writer, v *outputs.Verification) error {
-	lines := [][]string{{"datacenter", "workflow", "step", "windows", "requests", "lost", ""}}
+	lines := [][]string{{"datacenter", "workflow", "step", "kind", "windows", "requests", "lost", ""}}
 	wrong := 0
 	for _, s := range v.Steps {
-		lines = append(lines, []string{s.Datacenter, s.Workflow, s.Step, fmt.Sprint(s.Windows), fmt.Sprint(s.Begun), fmt.Sprint(s.Lost), s.Why})
+		lines = append(lines, []string{s.Datacenter, s.Workflow, s.Step, s.Kind, fmt.Sprint(s.Windows), fmt.Sprint(s.Begun), fmt.Sprint(s.Lost), s.Why})
 		if !s.Whole {
 			wrong++
 		}
