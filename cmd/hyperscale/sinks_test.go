@@ -14,6 +14,7 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
+	"hyperscale/runtime/ui"
 )
 
 // hook is a server that gets rows, and counts how often each one came.
@@ -104,15 +105,15 @@ outputs:
 		eventually(t, owner+" is ready again", patience, func() bool { return get(t, "http://"+g.admins[owner]+"/readyz") == "ok\n" })
 		last = owner
 	}
-	require.Regexp(t, `(?s)sink hook: [0-9]+ rows delivered.*sink house: [0-9]+ rows delivered`, run(t, command.ExitGood, "status", job, "--gate", list(g.gates)).out.String())
+	require.Regexp(t, `(?s)sink hook \(webhook\): [a-z ]+, [0-9]+ rows delivered.*sink house \(postgres\): [a-z ]+, [0-9]+ rows delivered`, run(t, command.ExitGood, "status", job, "--gate", list(g.gates)).out.String())
 	wait.expect(command.ExitGood)
 	r := readResult(t, out)
 	adds(t, r)
 	require.Len(t, r.Sinks, 2)
 	rows, twice := h.count()
 	for _, s := range r.Sinks {
-		t.Logf("%s", s.Text())
-		require.True(t, s.Done && s.Whole(), "%s", s.Text())
+		t.Log(ui.SinkText(&s))
+		require.True(t, s.Done && s.Whole(), "%s", ui.SinkText(&s))
 	}
 	require.Contains(t, run(t, command.ExitGood, "outputs", "verify", "postgres="+place, job).out.String(), "home")
 	require.Equal(t, r.Totals.Started, h.begun, "requests of the windows that the server has")

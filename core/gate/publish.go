@@ -108,7 +108,7 @@ func (m *publisher) status(env node.Env, j *entry) *message.JobStatus {
 		Job: j.ID, Name: j.Name, Sequence: j.Sequence, State: j.Shown, Reason: j.Last.Reason,
 		Elapsed: j.ElapsedAt(env.Now()).Round(time.Microsecond), Takeovers: j.Takeovers,
 	}
-	s.Sinks = j.Rows.Reports(env.Now().Sub(j.Born))
+	s.Sinks = j.Rows.Reports(env.Now().Sub(j.Born), m.config.Sinks)
 	if j.Shown == message.JobQueued && j.State == message.JobQueued {
 		s.Position, s.Reason = j.Turn.Position(), j.Turn.Reason(m.places)
 	}

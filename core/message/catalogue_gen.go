@@ -3050,6 +3050,14 @@ func (z *SinkReport) size() int {
 	n++
 	n += sizeString(len(z.Failed))
 	n += sizeString(len(z.Why))
+	if z.Kind != "" {
+		n += 5
+		n += sizeString(len(z.Kind))
+	}
+	if z.Through != 0 {
+		n += 8
+		n += sizeInt(int64(z.Through))
+	}
 	return n
 }
 
@@ -3066,6 +3074,14 @@ func (z *SinkReport) digest(h uint64) uint64 {
 	h = node.Mix(h, bit(z.Done))
 	h = node.MixString(h, string(z.Failed))
 	h = node.MixString(h, string(z.Why))
+	if z.Kind != "" {
+		h = node.MixString(h, "kind")
+		h = node.MixString(h, string(z.Kind))
+	}
+	if z.Through != 0 {
+		h = node.MixString(h, "through")
+		h = node.Mix(h, uint64(z.Through))
+	}
 	return h
 }
 
@@ -10408,6 +10424,23 @@ func (z *Result) age(minor uint16) {
 	}
 }
 
+func (z *SinkReport) age(minor uint16) {
+	if minor < 1 {
+		var old SinkReport
+		z.Kind = old.Kind
+	}
+	if minor < 1 {
+		var old SinkReport
+		z.Through = old.Through
+	}
+}
+
+func (z *SinkReports) age(minor uint16) {
+	for i := range z.List {
+		z.List[i].age(minor)
+	}
+}
+
 func (z *Stats) age(minor uint16) {
 	for i := range z.Steps {
 		z.Steps[i].age(minor)
@@ -10489,6 +10522,7 @@ func (z *JobStatus) age(minor uint16) {
 		var old JobStatus
 		z.Sinks = old.Sinks
 	}
+	z.Sinks.age(minor)
 }
 
 func (z *JobResult) age(minor uint16) {
@@ -10497,6 +10531,7 @@ func (z *JobResult) age(minor uint16) {
 		var old JobResult
 		z.Sinks = old.Sinks
 	}
+	z.Sinks.age(minor)
 }
 
 func (z *StatusList) age(minor uint16) {

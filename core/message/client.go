@@ -66,6 +66,9 @@ type SinkReport struct {
 	Done   bool   `msg:"done"`   // the job has ended, and nothing follows
 	Failed string `msg:"failed"` // why the gates gave it up; empty: they did not
 	Why    string `msg:"why"`    // the last failure of a try
+
+	Kind    string        `msg:"kind,omitempty" since:"1"`    // of the gate's configuration
+	Through time.Duration `msg:"through,omitempty" since:"1"` // of the job's time: it has all rows before that; zero: none, or the gate does not know it yet
 }
 
 // callerPrefix begins the keys of the HTTP API's callers.

@@ -3040,43 +3040,70 @@ func (z *SinkNames) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *SinkReport) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 12
-	// string "name"
-	o = append(o, 0x8c, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
-	o = msgp.AppendString(o, z.Name)
-	// string "delivered"
-	o = append(o, 0xa9, 0x64, 0x65, 0x6c, 0x69, 0x76, 0x65, 0x72, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Delivered)
-	// string "behind"
-	o = append(o, 0xa6, 0x62, 0x65, 0x68, 0x69, 0x6e, 0x64)
-	o = msgp.AppendUint64(o, z.Behind)
-	// string "since"
-	o = append(o, 0xa5, 0x73, 0x69, 0x6e, 0x63, 0x65)
-	o = msgp.AppendDuration(o, z.Since)
-	// string "rejected"
-	o = append(o, 0xa8, 0x72, 0x65, 0x6a, 0x65, 0x63, 0x74, 0x65, 0x64)
-	o = msgp.AppendUint64(o, z.Rejected)
-	// string "rejected_requests"
-	o = append(o, 0xb1, 0x72, 0x65, 0x6a, 0x65, 0x63, 0x74, 0x65, 0x64, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
-	o = msgp.AppendUint64(o, z.RejectedRequests)
-	// string "lost"
-	o = append(o, 0xa4, 0x6c, 0x6f, 0x73, 0x74)
-	o = msgp.AppendUint64(o, z.Lost)
-	// string "lost_requests"
-	o = append(o, 0xad, 0x6c, 0x6f, 0x73, 0x74, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
-	o = msgp.AppendUint64(o, z.LostRequests)
-	// string "twice"
-	o = append(o, 0xa5, 0x74, 0x77, 0x69, 0x63, 0x65)
-	o = msgp.AppendUint64(o, z.Twice)
-	// string "done"
-	o = append(o, 0xa4, 0x64, 0x6f, 0x6e, 0x65)
-	o = msgp.AppendBool(o, z.Done)
-	// string "failed"
-	o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
-	o = msgp.AppendString(o, z.Failed)
-	// string "why"
-	o = append(o, 0xa3, 0x77, 0x68, 0x79)
-	o = msgp.AppendString(o, z.Why)
+	// check for omitted fields
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
+	_ = zb0001Mask
+	if z.Kind == "" {
+		zb0001Len--
+		zb0001Mask |= 0x1000
+	}
+	if z.Through == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x2000
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "name"
+		o = append(o, 0xa4, 0x6e, 0x61, 0x6d, 0x65)
+		o = msgp.AppendString(o, z.Name)
+		// string "delivered"
+		o = append(o, 0xa9, 0x64, 0x65, 0x6c, 0x69, 0x76, 0x65, 0x72, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Delivered)
+		// string "behind"
+		o = append(o, 0xa6, 0x62, 0x65, 0x68, 0x69, 0x6e, 0x64)
+		o = msgp.AppendUint64(o, z.Behind)
+		// string "since"
+		o = append(o, 0xa5, 0x73, 0x69, 0x6e, 0x63, 0x65)
+		o = msgp.AppendDuration(o, z.Since)
+		// string "rejected"
+		o = append(o, 0xa8, 0x72, 0x65, 0x6a, 0x65, 0x63, 0x74, 0x65, 0x64)
+		o = msgp.AppendUint64(o, z.Rejected)
+		// string "rejected_requests"
+		o = append(o, 0xb1, 0x72, 0x65, 0x6a, 0x65, 0x63, 0x74, 0x65, 0x64, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
+		o = msgp.AppendUint64(o, z.RejectedRequests)
+		// string "lost"
+		o = append(o, 0xa4, 0x6c, 0x6f, 0x73, 0x74)
+		o = msgp.AppendUint64(o, z.Lost)
+		// string "lost_requests"
+		o = append(o, 0xad, 0x6c, 0x6f, 0x73, 0x74, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x73)
+		o = msgp.AppendUint64(o, z.LostRequests)
+		// string "twice"
+		o = append(o, 0xa5, 0x74, 0x77, 0x69, 0x63, 0x65)
+		o = msgp.AppendUint64(o, z.Twice)
+		// string "done"
+		o = append(o, 0xa4, 0x64, 0x6f, 0x6e, 0x65)
+		o = msgp.AppendBool(o, z.Done)
+		// string "failed"
+		o = append(o, 0xa6, 0x66, 0x61, 0x69, 0x6c, 0x65, 0x64)
+		o = msgp.AppendString(o, z.Failed)
+		// string "why"
+		o = append(o, 0xa3, 0x77, 0x68, 0x79)
+		o = msgp.AppendString(o, z.Why)
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "kind"
+			o = append(o, 0xa4, 0x6b, 0x69, 0x6e, 0x64)
+			o = msgp.AppendString(o, z.Kind)
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+			// string "through"
+			o = append(o, 0xa7, 0x74, 0x68, 0x72, 0x6f, 0x75, 0x67, 0x68)
+			o = msgp.AppendDuration(o, z.Through)
+		}
+	}
 	return
 }
 
@@ -3235,6 +3262,28 @@ func (z *SinkReport) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Why")
 				return
 			}
+		case "kind":
+			if zb0001Dup[1]&(1<<4) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Kind")
+				return
+			}
+			zb0001Dup[1] |= 1 << 4
+			z.Kind, bts, err = msgp.ReadStringBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Kind")
+				return
+			}
+		case "through":
+			if zb0001Dup[1]&(1<<5) != 0 {
+				err = msgp.WrapError(msgp.ErrDuplicateEntry, "Through")
+				return
+			}
+			zb0001Dup[1] |= 1 << 5
+			z.Through, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Through")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3249,7 +3298,7 @@ func (z *SinkReport) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *SinkReport) Msgsize() (s int) {
-	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 10 + msgp.Uint64Size + 7 + msgp.Uint64Size + 6 + msgp.DurationSize + 9 + msgp.Uint64Size + 18 + msgp.Uint64Size + 5 + msgp.Uint64Size + 14 + msgp.Uint64Size + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 7 + msgp.StringPrefixSize + len(z.Failed) + 4 + msgp.StringPrefixSize + len(z.Why)
+	s = 1 + 5 + msgp.StringPrefixSize + len(z.Name) + 10 + msgp.Uint64Size + 7 + msgp.Uint64Size + 6 + msgp.DurationSize + 9 + msgp.Uint64Size + 18 + msgp.Uint64Size + 5 + msgp.Uint64Size + 14 + msgp.Uint64Size + 6 + msgp.Uint64Size + 5 + msgp.BoolSize + 7 + msgp.StringPrefixSize + len(z.Failed) + 4 + msgp.StringPrefixSize + len(z.Why) + 5 + msgp.StringPrefixSize + len(z.Kind) + 8 + msgp.DurationSize
 	return
 }
 

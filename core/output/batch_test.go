@@ -157,6 +157,7 @@ func TestGivenUp(t *testing.T) {
 			if record := s.Record(); dies && !record.Done {
 				s = FromRecord(message.JobOf("a"), "t.star", record, sentAt)
 				if s.Stage() == Loading {
+					require.Zero(t, s.Report(time.Hour).Behind, "how far it is, its file says")
 					require.True(t, s.Load(file, 2), at)
 				}
 			}

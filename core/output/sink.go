@@ -18,6 +18,7 @@ const sinkNameMax = 64
 // Sink is a place of the gates' configuration, as far as a gate must know it.
 type Sink struct {
 	Name    string
+	Kind    string        // for people
 	Window  time.Duration // of its rows: one of Windows
 	Default bool          // each job delivers there that names no sinks
 }

@@ -333,14 +333,14 @@ func (s *Stream) lose(t tally) {
 	s.told.Lost, s.told.LostRequests = s.told.Lost+t.rows, s.told.LostRequests+t.requests
 }
 
-// Report is how far the sink is, of a job of that age.
+// Report is how far the sink is, of a job of that age. While Loading only the counts are known.
 func (s *Stream) Report(elapsed time.Duration) message.SinkReport {
 	t := &s.told
 	r := message.SinkReport{
 		Name: t.Name, Delivered: t.Delivered, Rejected: t.Rejected, RejectedRequests: t.RejectedRequests,
-		Lost: t.Lost, LostRequests: t.LostRequests, Twice: t.Twice, Done: s.stage == Ended, Failed: t.Failed, Why: s.why,
+		Lost: t.Lost, LostRequests: t.LostRequests, Twice: t.Twice, Done: s.stage == Ended, Failed: t.Failed, Why: s.why, Through: s.upTo,
 	}
-	if s.stage < Recording && !s.Failed() {
+	if s.stage < Recording && s.stage != Loading && !s.Failed() {
 		r.Behind = uint64(max(0, elapsed-s.upTo) / s.Window)
 		if r.Behind = max(r.Behind, min(1, s.tally.rows)); r.Behind > 0 {
 			r.Since = max(0, elapsed-s.upTo-s.Window)

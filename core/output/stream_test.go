@@ -227,7 +227,7 @@ func TestDeliveredAddsUp(t *testing.T) {
 	batch(21*time.Second, 250)
 	rows += s.tally.rows
 	s.Delivered(said(node.DeliveryDone), nil)
-	want := message.SinkReport{Name: "lake", Delivered: rows - 4, Rejected: 2, RejectedRequests: 40, Lost: 2, LostRequests: 600, Twice: 8000, Why: "why"}
+	want := message.SinkReport{Name: "lake", Delivered: rows - 4, Rejected: 2, RejectedRequests: 40, Lost: 2, LostRequests: 600, Twice: 8000, Why: "why", Through: 20 * time.Second}
 	if got := s.Report(20 * time.Second); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -139,8 +139,8 @@ func (f *feed) run(ctx context.Context, s *Server) {
 				}
 			})
 		case *message.JobResult:
-			f.change(func(n *news) { f.finish(n, &m.Result) })
-			f.page.Finish(&m.Result)
+			f.change(func(n *news) { f.finish(n, m) })
+			f.page.Finish(&m.Result, m.Sinks)
 			return
 		case *message.Refused:
 			f.change(func(n *news) {
@@ -148,7 +148,7 @@ func (f *feed) run(ctx context.Context, s *Server) {
 					f.tell(n, last)
 					n.result, n.forgotten = &message.Result{Job: last.Job, Name: last.Name, State: last.State, Error: last.Reason, Duration: last.Elapsed}, true
 					f.page.Apply(last)
-					f.page.Finish(n.result)
+					f.page.Finish(n.result, last.Sinks)
 				}
 			})
 			return
@@ -168,8 +168,9 @@ func (f *feed) tell(n *news, m *message.JobStatus) {
 }
 
 // finish takes a result over: the last status has its figures.
-func (f *feed) finish(n *news, r *message.Result) {
-	end := &message.JobStatus{Job: r.Job, Name: r.Name, State: r.State, Reason: r.Error, Elapsed: r.Duration, Datacenters: r.Datacenters}
+func (f *feed) finish(n *news, m *message.JobResult) {
+	r := &m.Result
+	end := &message.JobStatus{Job: r.Job, Name: r.Name, State: r.State, Reason: r.Error, Elapsed: r.Duration, Datacenters: r.Datacenters, Sinks: m.Sinks}
 	if was := n.status; was != nil {
 		end.Sequence, end.Takeovers, end.Elapsed = was.Sequence+1, was.Takeovers, max(was.Elapsed, r.Duration)
 	}

@@ -163,7 +163,8 @@ func TestBrowserHostile(t *testing.T) {
 	v.Name, v.Reason, v.Steps[0].Name, v.Thresholds[0].Expr = evil, evil, evil, evil
 	v.Errors = []Failure{{evil, evil, evil + "2", 1}}
 	v.Places[0].Name, v.Places[0].Waits, v.Places[0].Workers[0].Name = evil, evil, evil
-	v.Marks = []Mark{{0, "lost", evil}}
+	v.Marks = []Mark{{Kind: "lost", Text: evil}, {UntilNS: 1, Kind: "sink", Text: evil}}
+	v.Sinks = []Sink{{Name: evil, Kind: evil, State: evil, Health: "bad", Why: evil}}
 	v.Trust = Trust{"no", []string{evil}}
 	v.Course.From = 0
 	last := v
@@ -182,7 +183,7 @@ func TestBrowserKeepsNothing(t *testing.T) {
 		v.Name, v.Sequence, v.Ended = fmt.Sprintf("view %d", i+1), uint64(i), i == 3599
 		n := min(i, 599)
 		v.Course = Course{WidthNS: 1e9, LastNS: 1e9, Per: 8, From: n, Ended: []uint64{uint64(i)}, Failed: []uint64{1}, P50: []uint64{4718592}, P99: []uint64{9437184}, Users: []uint64{32000}}
-		v.Marks = []Mark{{int64(i%600) * 1e9, "lost", fmt.Sprint("mark ", i)}}
+		v.Marks = []Mark{{AtNS: int64(i%600) * 1e9, Kind: "lost", Text: fmt.Sprint("mark ", i)}}
 		views = append(views, v)
 	}
 	got := show(t, 1400, 700, views, "--js-flags=--expose-gc", "--enable-precise-memory-info")

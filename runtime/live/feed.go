@@ -39,8 +39,10 @@ func NewFeed() *Feed {
 // Apply takes a status. It makes no view: a page that asks does.
 func (f *Feed) Apply(s *message.JobStatus) { f.change(func() { f.fold.Apply(s, time.Now()) }) }
 
-// Finish takes the end. Streams get it, and end.
-func (f *Feed) Finish(r *message.Result) { f.change(func() { f.fold.Finish(r, time.Now()) }) }
+// Finish takes the end, and how far the sinks are. Streams get it, and end.
+func (f *Feed) Finish(r *message.Result, sinks message.SinkReports) {
+	f.change(func() { f.fold.Finish(r, sinks, time.Now()) })
+}
 
 // Close ends all streams.
 func (f *Feed) Close() { f.once.Do(func() { close(f.closed) }) }

@@ -30,7 +30,9 @@ type Fold struct {
 	takeovers uint64
 	state     message.JobState
 	marks     []Mark
-	known     map[string]bool // marks of attempts
+	known     map[string]bool // marks of attempts and of datacenters
+	late      report.Lateness
+	sinks     []message.SinkReport // as a status last said
 	latest    *message.JobStatus
 	end       *message.Result // nil: it has not ended
 }
@@ -50,13 +52,14 @@ func (f *Fold) Apply(s *message.JobStatus, now time.Time) {
 	}
 	f.model.Apply(s)
 	f.mark(s)
-	f.latest = s
+	f.late.See(s)
+	f.latest, f.sinks = s, s.Sinks.List
 	f.sequence++
 }
 
-// Finish takes the job's end.
-func (f *Fold) Finish(r *message.Result, now time.Time) {
-	s := &message.JobStatus{Job: r.Job, Name: r.Name, State: r.State, Reason: r.Error, Elapsed: r.Duration, Datacenters: r.Datacenters, Takeovers: f.takeovers}
+// Finish takes the job's end, and how far its sinks are.
+func (f *Fold) Finish(r *message.Result, sinks message.SinkReports, now time.Time) {
+	s := &message.JobStatus{Job: r.Job, Name: r.Name, State: r.State, Reason: r.Error, Elapsed: r.Duration, Datacenters: r.Datacenters, Takeovers: f.takeovers, Sinks: sinks}
 	if f.latest != nil {
 		s.Sequence, s.Elapsed = f.latest.Sequence, max(s.Elapsed, f.latest.Elapsed)
 		if len(s.Datacenters) == 0 { // the gates keep its figures no longer
@@ -79,12 +82,13 @@ func (f *Fold) mark(s *message.JobStatus) {
 		if n := s.Takeovers - f.takeovers; n > 1 {
 			text = fmt.Sprintf("gates took the job over %s; the load goes on", units.Counted(n, "time"))
 		}
-		f.add(Mark{at, "takeover", text})
+		f.add(Mark{AtNS: at, Kind: "takeover", Text: text})
 	}
 	if s.State != f.state && (s.State == message.JobCancelled || s.State == message.JobFailed || s.State == message.JobTimedOut) {
-		f.add(Mark{at, "abort", short(s.State.String() + because(s.Reason))})
+		f.add(Mark{AtNS: at, Kind: "abort", Text: short(s.State.String() + because(s.Reason))})
 	}
 	f.takeovers, f.state = max(f.takeovers, s.Takeovers), s.State
+	f.markPlaces(s, origin, at)
 	for i := range s.Datacenters {
 		d := &s.Datacenters[i]
 		for k := range d.Workflows {
@@ -95,10 +99,70 @@ func (f *Fold) mark(s *message.JobStatus) {
 					continue
 				}
 				f.known[key] = true
-				f.add(Mark{int64(max(0, w.Began+lost.Until-origin)), "lost", short(cmp.Or(lost.Worker, "a worker") + " in " + d.Name + " lost its share of " + w.Name + because(lost.Reason))})
+				f.add(Mark{AtNS: int64(max(0, w.Began+lost.Until-origin)), Kind: "lost", Text: short(cmp.Or(lost.Worker, "a worker") + " in " + d.Name + " lost its share of " + w.Name + because(lost.Reason))})
 			}
 		}
 	}
+}
+
+// markPlaces notes datacenters that failed while the job goes on, and those that it left.
+func (f *Fold) markPlaces(s *message.JobStatus, origin time.Duration, at int64) {
+	note := func(name, text string, when int64) {
+		if key := "datacenter " + name + text; !f.known[key] && len(f.known) < 10*marksMost {
+			f.known[key] = true
+			f.add(Mark{AtNS: when, Kind: "lost", Text: short("datacenter " + name + " " + text)})
+		}
+	}
+	if s.State.Terminal() {
+		return
+	}
+	parts := partsOf(s)
+	for i := range s.Datacenters {
+		d := &s.Datacenters[i]
+		if d.State != message.JobFailed {
+			continue
+		}
+		when := at
+		for k := range parts {
+			if parts[k].place == d.Name {
+				when = max(when, int64(parts[k].result.Began+parts[k].result.Stats.Elapsed-origin))
+			}
+		}
+		note(d.Name, "failed"+because(d.Error), when)
+	}
+	if f.latest == nil {
+		return
+	}
+	for i := range f.latest.Datacenters {
+		if name := f.latest.Datacenters[i].Name; !slices.ContainsFunc(s.Datacenters, func(d message.DatacenterResult) bool { return d.Name == name }) {
+			note(name, "is lost: the job has left it", at)
+		}
+	}
+}
+
+// lateMarks are the times at which sinks were behind.
+func (f *Fold) lateMarks(origin time.Duration) (all []Mark) {
+	for i := range f.sinks {
+		s := &f.sinks[i]
+		for _, l := range f.late.Of(s.Name) {
+			from := max(0, l.FromNS-int64(origin))
+			all = append(all, Mark{AtNS: from, UntilNS: max(from, l.UntilNS-int64(origin)), Kind: "sink", Text: short("sink " + s.Name + " was behind")})
+		}
+	}
+	return all
+}
+
+// sinksOf shows the sinks as they stand.
+func (f *Fold) sinksOf() []Sink {
+	all := []Sink{}
+	for _, s := range report.SinksOf(f.sinks) {
+		word, health := s.State()
+		all = append(all, Sink{
+			Name: short(s.Name), Kind: short(s.Kind), State: word, Health: health, Delivered: s.Delivered, ThroughNS: s.ThroughNS, BehindNS: s.BehindNS,
+			Lost: s.Lost, Rejected: s.Rejected, PerhapsTwice: s.PerhapsTwice, Done: s.Done, Why: short(s.Why()),
+		})
+	}
+	return all
 }
 
 // add keeps the newest marks, by when they happened.
@@ -142,7 +206,7 @@ func (f *Fold) View() (v View, ok bool, err error) {
 	v = View{
 		Job: s.Job.String(), Name: short(cmp.Or(s.Name, f.model.Name)), State: s.State.String(), Reason: short(s.Reason), Position: s.Position, Sequence: f.sequence,
 		Ended: f.end != nil, Takeovers: f.takeovers, Totals: r.Requested,
-		Steps: []Step{}, Errors: []Failure{}, Places: []Place{}, Marks: append([]Mark{}, f.marks...),
+		Steps: []Step{}, Errors: []Failure{}, Places: []Place{}, Sinks: f.sinksOf(), Marks: append([]Mark{}, f.marks...),
 	}
 	done, planned := f.model.Progress()
 	v.Clock = Clock{int64(s.Elapsed), int64(done), int64(planned)}
@@ -155,6 +219,7 @@ func (f *Fold) View() (v View, ok bool, err error) {
 	parts := partsOf(s)
 	origin, _ := originOf(parts)
 	v.Course = courseOf(parts, origin)
+	v.Marks = append(v.Marks, f.lateMarks(origin)...)
 	for i := range s.Datacenters {
 		v.Places = append(v.Places, placeOf(&s.Datacenters[i], parts, origin, r.Requested.Started))
 	}

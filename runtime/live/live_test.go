@@ -189,7 +189,7 @@ func TestEndHasAll(t *testing.T) {
 	for i := range s.Datacenters {
 		s.Datacenters[i].Workflows[0].State = message.WorkflowCompleted
 	}
-	f.Finish(&message.Result{Job: s.Job, Name: s.Name, State: message.JobCompleted, Duration: s.Elapsed, Datacenters: s.Datacenters}, time.Now())
+	f.Finish(&message.Result{Job: s.Job, Name: s.Name, State: message.JobCompleted, Duration: s.Elapsed, Datacenters: s.Datacenters}, message.SinkReports{}, time.Now())
 	v, _, err := f.View()
 	must(t, err)
 	same(t, true, v.Ended)
@@ -207,14 +207,50 @@ func TestMarks(t *testing.T) {
 	over := func(s *message.JobStatus) { s.State, s.Reason = message.JobFailed, "abort_when: errors" }
 	v := viewOf(t, status(5*time.Second), status(6*time.Second, lost), status(7*time.Second, lost), status(8*time.Second, lost, over))
 	same(t, []Mark{
-		{int64(4 * time.Second), "lost", "worker-1 in east lost its share of shop: silent·[2J"},
-		{int64(8 * time.Second), "takeover", "a gate took the job over; the load goes on"},
-		{int64(10 * time.Second), "abort", "FAILED: abort_when: errors"},
+		{int64(4 * time.Second), 0, "lost", "worker-1 in east lost its share of shop: silent·[2J"},
+		{int64(8 * time.Second), 0, "takeover", "a gate took the job over; the load goes on"},
+		{int64(10 * time.Second), 0, "abort", "FAILED: abort_when: errors"},
 	}, v.Marks)
 	same(t, "no", v.Trust.Word)
 	has(t, v.Trust.Why[0], "1 attempt lost")
 	same(t, "warn", v.Places[0].Health)
 	same(t, "1 attempt lost", v.Places[0].Waits)
+}
+
+// TestSinksAndTheirLateRows: a page shows each sink in the words of a status, and the time in which rows came late as one
+// mark, which goes on while they do. A datacenter that fails while the job goes on is a mark, and so is one that it leaves.
+func TestSinksAndTheirLateRows(t *testing.T) {
+	at := func(through, late time.Duration) func(s *message.JobStatus) {
+		return func(s *message.JobStatus) {
+			r := message.SinkReport{Name: "house", Kind: "postgres", Delivered: 12, Through: through, Since: late, Why: "connection refused"}
+			if late > 0 {
+				r.Behind = uint64(late / time.Second)
+			}
+			s.Sinks.List = []message.SinkReport{r, {Name: "hook", Kind: "webhook", Delivered: 40, Lost: 3, Rejected: 2, Twice: 1}}
+		}
+	}
+	failed := func(s *message.JobStatus) {
+		s.Datacenters[1].State, s.Datacenters[1].Error = message.JobFailed, "no worker"
+	}
+	left := func(s *message.JobStatus) { s.Datacenters = s.Datacenters[:1] }
+	v := viewOf(t, status(20*time.Second, at(19*time.Second, 0)), status(60*time.Second, at(20*time.Second, 38*time.Second)), status(80*time.Second, failed, at(20*time.Second, 58*time.Second)), status(90*time.Second, left, at(88*time.Second, time.Second)))
+	same(t, []Sink{
+		{Name: "house", Kind: "postgres", State: "on time", Health: "good", Delivered: 12, ThroughNS: 88e9, BehindNS: 1e9, Why: "connection refused"},
+		{Name: "hook", Kind: "webhook", State: "lacks rows", Health: "bad", Delivered: 40, Lost: 3, Rejected: 2, PerhapsTwice: 1},
+	}, v.Sinks)
+	var late, lost []Mark
+	for _, m := range v.Marks {
+		if m.Kind == "sink" {
+			late = append(late, m)
+		} else {
+			lost = append(lost, m)
+		}
+	}
+	began := v.Course.Beginning
+	same(t, []Mark{{20e9 - began, 83e9 - began, "sink", "sink house was behind"}}, late)
+	same(t, 2, len(lost))
+	has(t, lost[0].Text, "datacenter west failed: no worker")
+	has(t, lost[1].Text, "datacenter west is lost: the job has left it")
 }
 
 // TestOldStatusesChangeNothing: statuses may come out of order.
@@ -285,7 +321,7 @@ func TestStream(t *testing.T) {
 		t.Fatalf("the second view has %d columns from %d on, the first had %d", len(piece.Course.Ended), piece.Course.From, len(whole.Course.Ended))
 	}
 	s := status(7 * time.Second)
-	f.Finish(&message.Result{Job: s.Job, Name: s.Name, State: message.JobCancelled, Duration: s.Elapsed, Datacenters: s.Datacenters})
+	f.Finish(&message.Result{Job: s.Job, Name: s.Name, State: message.JobCancelled, Duration: s.Elapsed, Datacenters: s.Datacenters}, message.SinkReports{})
 	same(t, true, next().Ended)
 	for lines.Scan() {
 		lacks(t, lines.Text(), "data:")
@@ -302,7 +338,7 @@ func TestEndWithoutAView(t *testing.T) {
 	if _, _, _, err := f.newest(); err == nil {
 		t.Fatal("the view is made of buckets that do not add up")
 	}
-	f.Finish(&message.Result{Job: s.Job, Name: s.Name, State: message.JobCompleted, Duration: s.Elapsed, Datacenters: s.Datacenters})
+	f.Finish(&message.Result{Job: s.Job, Name: s.Name, State: message.JobCompleted, Duration: s.Elapsed, Datacenters: s.Datacenters}, message.SinkReports{})
 	f.Close()
 	server := httptest.NewServer(f)
 	defer server.Close()

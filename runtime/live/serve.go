@@ -82,8 +82,8 @@ func ours(host string) bool {
 // Apply takes a status; it waits for no page.
 func (s *Server) Apply(status *message.JobStatus) { s.feed.Apply(status) }
 
-// Finish takes the job's end.
-func (s *Server) Finish(r *message.Result) { s.feed.Finish(r) }
+// Finish takes the job's end, and how far its sinks are.
+func (s *Server) Finish(r *message.Result, sinks message.SinkReports) { s.feed.Finish(r, sinks) }
 
 // URL is where the page is.
 func (s *Server) URL() string { return "http://" + s.at.String() + "/" }

@@ -25,6 +25,7 @@ type View struct {
 	Steps      []Step              `json:"steps"`
 	Errors     []Failure           `json:"errors"`
 	Places     []Place             `json:"datacenters"`
+	Sinks      []Sink              `json:"sinks"`
 	Marks      []Mark              `json:"marks"`
 	Course     Course              `json:"course"`
 }
@@ -114,11 +115,28 @@ type Worker struct {
 	Saturated  bool   `json:"saturated"`
 }
 
-// Mark is something that happened at one moment of the load.
+// Sink is a sink of the cluster that gets the job's rows.
+type Sink struct {
+	Name         string `json:"name"`
+	Kind         string `json:"kind"`
+	State        string `json:"state"`  // a word of runtime/report
+	Health       string `json:"health"` // good, warn or bad
+	Delivered    uint64 `json:"delivered"`
+	ThroughNS    int64  `json:"through_ns"` // of the job's time: it has all rows before that
+	BehindNS     int64  `json:"behind_ns"`  // for how long the oldest window has been over that it lacks
+	Lost         uint64 `json:"lost"`
+	Rejected     uint64 `json:"rejected"`
+	PerhapsTwice uint64 `json:"perhaps_twice"`
+	Done         bool   `json:"done"` // nothing follows
+	Why          string `json:"why"`
+}
+
+// Mark is something that happened at one moment of the load, or in a time of it.
 type Mark struct {
-	AtNS int64  `json:"at_ns"` // since the load began; negative: before this page looked
-	Kind string `json:"kind"`  // lost, takeover, abort
-	Text string `json:"text"`
+	AtNS    int64  `json:"at_ns"` // since the load began; negative: before this page looked
+	UntilNS int64  `json:"until_ns,omitempty"`
+	Kind    string `json:"kind"` // lost, takeover, abort, sink
+	Text    string `json:"text"`
 }
 
 // Course is what happened over time since the load began, a column for each WidthNS. Of a page that

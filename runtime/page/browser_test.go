@@ -127,6 +127,10 @@ func TestBrowserWidths(t *testing.T) {
 				w.Activity.Windows[k].Active = 1200
 			}
 		}
+		r.Sinks = []report.Sink{
+			{Name: "a_sink_with_a_name_that_goes_on_and_on_and_on_and_on_to_64_letters", Kind: "postgres", Delivered: 12_345_678, ThroughNS: 20e9, Behind: 20, BehindNS: 3725e9, Lost: 1_234_567, Rejected: 1_234_567, PerhapsTwice: 1_234_567, Error: strings.Repeat("connection refused ", 20), Late: []report.Late{{FromNS: 5e9, UntilNS: 20e9}, {FromNS: 30e9, UntilNS: 40e9}}},
+			{Name: "hook", Kind: "webhook", Delivered: 9, Done: true},
+		}
 		r.Workflows = append(r.Workflows, report.Workflow{Name: "never", Outcome: "CANCELLED", VUs: 4, Error: strings.Repeat("local: what it waited for failed; ", 5)})
 		return r
 	}

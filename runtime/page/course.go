@@ -18,7 +18,8 @@ type course struct {
 	points []point
 	last   int64 // length of the last point's interval, ns: the load may have ended within it
 	merged int64 // how many windows of the result one point holds at most
-	worst  bool  // its quantiles are the largest of its windows', as some of those do not tell more
+	marks  []mark
+	worst  bool // its quantiles are the largest of its windows', as some of those do not tell more
 
 	coarser uint8 // how often the finest buckets of a window were halved in number, in the coarsest of them
 }

@@ -13,9 +13,23 @@ import (
 	"hyperscale/runtime/ui/units"
 )
 
+// stretch is the time that charts show: how long it lasted, at most how many points they have, and what happened in it.
+type stretch struct {
+	lasted int64
+	most   int
+	marks  []mark
+}
+
+// merge adds courses up, with the marks of the time.
+func (t *stretch) merge(courses ...report.Course) course {
+	c := merge(courses, t.lasted, t.most)
+	c.marks = t.marks
+	return c
+}
+
 // overTime are the charts of what happened when: rates, latency, failures if there are any.
-func overTime(courses []report.Course, lasted int64, most int, limits []limit) []figure {
-	c := merge(courses, lasted, most)
+func overTime(courses []report.Course, t stretch, limits []limit) []figure {
+	c := t.merge(courses...)
 	if len(c.points) == 0 {
 		return nil
 	}
@@ -27,15 +41,15 @@ func overTime(courses []report.Course, lasted int64, most int, limits []limit) [
 }
 
 // activity are the charts of users and of iterations, which every executor counts for its own users.
-func activity(a *report.Activity, lasted int64, most int) []figure {
+func activity(a *report.Activity, t stretch) []figure {
 	users, iterations := report.Course{WidthNS: a.WidthNS}, report.Course{WidthNS: a.WidthNS}
 	for i := range a.Windows {
 		w := &a.Windows[i]
-		length := min(a.WidthNS, max(lasted-w.SinceNS, 1)) // OK of a column becomes the time of its users
+		length := min(a.WidthNS, max(t.lasted-w.SinceNS, 1)) // OK of a column becomes the time of its users
 		users.Windows = append(users.Windows, report.Window{SinceNS: w.SinceNS, OK: uint64(float64(w.Active) * float64(length) / 1e9)})
 		iterations.Windows = append(iterations.Windows, report.Window{SinceNS: w.SinceNS, OK: w.Begun, Started: w.Asked})
 	}
-	u, c := merge([]report.Course{users}, lasted, most), merge([]report.Course{iterations}, lasted, most)
+	u, c := t.merge(users), t.merge(iterations)
 	if len(u.points) == 0 {
 		return nil
 	}
@@ -116,6 +130,7 @@ func (c *course) chart(of grading, title string, curves []curve, limits []limit)
 		f.Legend = append(f.Legend, key{one.class, one.Name})
 	}
 	f.Legend = append(f.Legend, s.limit(&y, limits, of.one)...)
+	f.Legend = append(f.Legend, s.mark(&x, c.marks)...)
 	f.SVG = s.end(&y)
 	h := hover{X: "time", Unit: of.hover, Width: float64(c.width), Curves: curves}
 	f.Hover = h.String()
@@ -221,6 +236,7 @@ func latencies(c *course, sources int, limits []limit) figure {
 		s.path("band "+one.class, c.bands(&y, one.Values))
 	}
 	f.Legend = append(f.Legend, s.limit(&y, limits, 1)...)
+	f.Legend = append(f.Legend, s.mark(&x, c.marks)...)
 	f.SVG = s.end(&y)
 	h := hover{X: "time", Unit: "band", Per: c.fine(), Width: float64(c.width), Curves: drawn}
 	f.Hover = h.String()

@@ -45,6 +45,7 @@ type view struct {
 	Flows    []workflow
 	MoreFlow string
 	Places   *places
+	Sinks    table
 	Again    *again
 }
 
@@ -91,7 +92,7 @@ func fit(large string, draw func(limits) sheet) ([]byte, error) {
 }
 
 func draw(d *drawer) *view {
-	v := &view{Verdict: d.verdict(), Turns: d.lines(d.result.Turns), Listed: d.list(), Places: d.places()}
+	v := &view{Verdict: d.verdict(), Turns: d.lines(d.result.Turns), Listed: d.list(), Places: d.places(), Sinks: d.sinks()}
 	v.Headline = v.Verdict.Word + ": " + v.Verdict.Title
 	for i := range first(d.result.Workflows, d.workflows) {
 		v.Flows = append(v.Flows, d.workflow(&d.result.Workflows[i]))
@@ -125,6 +126,7 @@ func (v *view) write(p *paper) {
 	}
 	p.note(v.MoreFlow)
 	p.places(v.Places)
+	p.sinks(&v.Sinks)
 	p.again(v.Again)
 	p.end(markup.HTML{})
 }
@@ -182,6 +184,15 @@ func (p *paper) places(all *places) {
 		p.table(&s.Table)
 		p.Put("</details>")
 	}
+	p.Put("\n</section>")
+}
+
+func (p *paper) sinks(t *table) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	p.Put("\n<section>\n<h2>Where the rows went</h2>")
+	p.table(t)
 	p.Put("\n</section>")
 }
 

@@ -409,7 +409,7 @@ func TestBandsSayHowFine(t *testing.T) {
 		want string
 	}{{8, "within 12.5 %,"}, {4, "within 25 %,"}, {2, "within 50 %,"}, {1, "within a factor of two,"}, {0, "within a factor of two,"}} {
 		c := report.Course{WidthNS: 100, PerOctave: tt.fine, Windows: []report.Window{{OK: 1, P50NS: 5_000_000, P99NS: 5_000_000, Buckets: "8388607:1"}}}
-		figures := overTime([]report.Course{c}, 100, 10, nil)
+		figures := overTime([]report.Course{c}, stretch{lasted: 100, most: 10}, nil)
 		f := figures[len(figures)-1]
 		if !strings.Contains(f.Note, tt.want) || !strings.Contains(f.Hover, fmt.Sprintf(`"per":%d`, max(tt.fine, 1))) {
 			t.Errorf("%d buckets: %q, %s: want %q", tt.fine, f.Note, f.Hover, tt.want)
@@ -465,5 +465,48 @@ func TestWorkflowsAreListed(t *testing.T) {
 	}
 	if strings.Contains(got, "on 0 cores") {
 		t.Error("a workflow ran on 0 cores")
+	}
+}
+
+// TestSinks: a result's sinks have a row each, in the words of a status; rows that came late are marks of the charts at the
+// time of the workflow, and so are lost datacenters. A result without sinks is silent about them.
+func TestSinks(t *testing.T) {
+	r := resultOf(2, 2, 60, time.Second)
+	r.Workflows[0].BeganNS = 5e9
+	for name, c := range r.Datacenters {
+		for i := range c.Workflows {
+			c.Workflows[i].BeganNS, c.Workflows[i].DurationNS = 5e9, 40e9
+		}
+		r.Datacenters[name] = c
+	}
+	if page := render(t, r); strings.Contains(page, "Where the rows went") || strings.Contains(page, `class="during`) {
+		t.Error("a page without sinks tells of sinks")
+	}
+	r.Sinks = []report.Sink{
+		{Name: "house", Kind: "postgres", Delivered: 1234, ThroughNS: 20e9, Behind: 44, BehindNS: 44e9, Error: "connection refused", Late: []report.Late{{FromNS: 35e9, UntilNS: 65e9}, {FromNS: 66e9, UntilNS: 90e9}}},
+		{Name: "hook", Kind: "webhook", Delivered: 9, Lost: 7, Rejected: 6, PerhapsTwice: 5, Done: true},
+		{Name: "lake", Done: true, Delivered: 1},
+	}
+	page := render(t, r)
+	for _, want := range []string{
+		"Where the rows went", "house<small>postgres</small>", "! behind", "1,234", ">20.0s<", "44.0s<small>was late 35.0s to 1m05s, 1m06s to 1m30s</small>", "connection refused",
+		"✗ lacks rows", "✓ complete", `<td class="n bad">7</td><td class="n bad">6</td><td class="n warn">5</td>`, "■ rows came late to a sink",
+		`<line class="during sink" x1="50.00%" x2="100.00%"`, `<line class="event sink" x1="50.00%" x2="50.00%"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if n := strings.Count(page, `<line class="during sink"`); n != strings.Count(page, `<text class="event sink"`) || n == 0 || strings.Contains(page, `x1="101`) {
+		t.Errorf("%d times, and %d signs", n, strings.Count(page, `<text class="event sink"`))
+	}
+	lost := strings.Count(page, `<line class="event lost"`)
+	for name, c := range r.Datacenters {
+		c.Outcome = "FAILED"
+		r.Datacenters[name] = c
+		break
+	}
+	if now := strings.Count(render(t, r), `<line class="event lost"`); now <= lost {
+		t.Errorf("%d marks of losses, %d before a datacenter was lost", now, lost)
 	}
 }

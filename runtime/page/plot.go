@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"hyperscale/runtime/page/markup"
@@ -114,6 +115,31 @@ func (s *svg) limit(y *axis, all []limit, one float64) (keys []key) {
 			s.lines.Put(`<line class="%s" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, class, at, at)
 		}
 		keys = append(keys, key{class, text})
+	}
+	return keys
+}
+
+// mark is what happened at one moment of the load, or in a time of it. Its kind is a class of page.css.
+type mark struct {
+	kind     string
+	at, till int64 // ns since the workflow began
+}
+
+// markShapes are the signs of marks, as runtime/live draws them, and what they say.
+var markShapes = map[string][2]string{"lost": {"▼", "a loss"}, "sink": {"■", "rows came late to a sink"}}
+
+// mark draws marks as lines above the data, and returns a key for each kind.
+func (s *svg) mark(x *axis, all []mark) (keys []key) {
+	for _, m := range all {
+		at, shape := 100*x.place(float64(m.at)), markShapes[m.kind]
+		if m.till > m.at {
+			s.lines.Put(`<line class="during %s" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/>`, m.kind, at, 100*x.place(float64(m.till)), plotTop, plotTop)
+		}
+		s.lines.Put(`<line class="event %s" x1="%.2f%%" x2="%.2f%%" y1="%d" y2="%d"/><text class="event %s" x="%.2f%%" y="%d" text-anchor="middle">%s</text>`,
+			m.kind, at, at, plotTop, plotTop+plotHeight, m.kind, at, plotTop-5, shape[0])
+		if k := (key{"event " + m.kind, shape[0] + " " + shape[1]}); !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
 	}
 	return keys
 }

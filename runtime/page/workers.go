@@ -1,7 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
@@ -75,4 +80,77 @@ func (d *drawer) hand(w *report.Worker) []cell {
 	}
 	return []cell{name, state, cores, {Text: units.Count(w.VUs)}, {Text: units.Count(w.Started)}, {Text: units.Count(w.OK)}, alarm(w.Failed, bad), alarm(w.TimedOut, bad),
 		{Text: units.Milli(w.RateMilli)}, late, busy}
+}
+
+// marksMost bounds the marks of a chart.
+const marksMost = 100
+
+// marksOf are a workflow's losses of workers and datacenters, and the times at which sinks were behind.
+func (d *drawer) marksOf(w *report.Workflow) (all []mark) {
+	placed := 0
+	for _, name := range slices.Sorted(maps.Keys(d.result.Datacenters)) {
+		for _, one := range d.result.In(name) {
+			if one.Name != w.Name || !one.Began() {
+				continue
+			}
+			since := max(0, one.BeganNS-w.BeganNS) // times of a datacenter count from its own begin
+			for i := range one.Lost {
+				all = append(all, mark{kind: "lost", at: since + one.Lost[i].UntilNS})
+				placed++
+			}
+			if d.result.Datacenters[name].Outcome == message.JobFailed.String() && len(d.result.Datacenters) > 1 {
+				all = append(all, mark{kind: "lost", at: since + one.DurationNS})
+			}
+		}
+	}
+	if placed == 0 {
+		for i := range w.Lost {
+			all = append(all, mark{kind: "lost", at: w.Lost[i].UntilNS})
+		}
+	}
+	for i := range d.result.Sinks {
+		for _, l := range d.result.Sinks[i].Late {
+			if from, until := l.FromNS-w.BeganNS, l.UntilNS-w.BeganNS; until > 0 && from < w.DurationNS {
+				all = append(all, mark{"sink", max(0, from), min(until, w.DurationNS)})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b mark) int { return cmp.Compare(a.at, b.at) })
+	return first(all, marksMost)
+}
+
+var signs = map[string]string{good: "✓ ", warn: "! ", bad: "✗ "}
+
+// sinks has a row for each sink of the cluster that got the job's rows.
+func (d *drawer) sinks() table {
+	t := table{
+		Caption: "Sinks", Head: heads("sink", "state", "#rows delivered", "#through", "#late by", "#lost", "#rejected", "#perhaps twice", "why"), More: more(len(d.result.Sinks), d.rows, "sink"),
+		Note: "Places that the gates deliver the rows of this job to, as far as they were when the result was fetched. What is late still comes; what is lost or rejected does not.",
+	}
+	for i := range first(d.result.Sinks, d.rows) {
+		s := &d.result.Sinks[i]
+		word, health := s.State()
+		through, late := cell{Text: "–"}, cell{Text: "–"}
+		switch {
+		case s.Done:
+			through.Text = "the end"
+		case s.ThroughNS > 0:
+			through.Text = units.Duration(time.Duration(s.ThroughNS))
+		}
+		if s.BehindNS > 0 {
+			late.Text = units.Duration(time.Duration(s.BehindNS))
+		}
+		var times []string
+		for _, l := range s.Late {
+			times = append(times, units.Duration(time.Duration(l.FromNS))+" to "+units.Duration(time.Duration(l.UntilNS)))
+		}
+		if len(times) > 0 {
+			late.Under = "was late " + strings.Join(first(times, 3), ", ")
+		}
+		t.Rows = append(t.Rows, []cell{
+			{Text: d.named(s.Name), Under: d.named(s.Kind)}, {Text: signs[health] + word, Class: health}, {Text: units.Count(s.Delivered)}, through, late,
+			alarm(s.Lost, bad), alarm(s.Rejected, bad), alarm(s.PerhapsTwice, warn), {Text: cmp.Or(d.told(s.Why()), "–"), Class: "wide"},
+		})
+	}
+	return t
 }

@@ -44,8 +44,9 @@ func (d *drawer) workflow(w *report.Workflow) workflow {
 	for i := range leaves {
 		courses = append(courses, leaves[i].Course)
 	}
-	out.Figures = overTime(courses, w.DurationNS, d.points, d.limitsOf(w))
-	out.Figures = append(out.Figures, activity(&w.Activity, w.DurationNS, d.points)...)
+	all := stretch{w.DurationNS, d.points, d.marksOf(w)}
+	out.Figures = overTime(courses, all, d.limitsOf(w))
+	out.Figures = append(out.Figures, activity(&w.Activity, all)...)
 	curves := d.slowest(leaves)
 	if f, ok := percentiles("Latency by percentile", curves, 300); ok {
 		out.Figures = append(out.Figures, f)
@@ -172,14 +173,14 @@ func (d *drawer) detailed(w *report.Workflow) (out []detail, left string) {
 	if len(all) < 2 {
 		return nil, ""
 	}
-	limits := d.limitsOf(w)
+	limits, marks := d.limitsOf(w), d.marksOf(w)
 	for i := range all {
 		s := &all[i]
 		if d.details == 0 {
 			return out, more(len(all), i, "step")
 		}
 		d.details--
-		one := detail{Name: d.named(s.Name), Figures: overTime([]report.Course{s.Course}, w.DurationNS, d.few, ofStep(limits, s.Name))}
+		one := detail{Name: d.named(s.Name), Figures: overTime([]report.Course{s.Course}, stretch{w.DurationNS, d.few, marks}, ofStep(limits, s.Name))}
 		one.Line = fmt.Sprintf("%s, %s a second", units.Counted(s.Started, "request"), units.Milli(s.RateMilli))
 		if s.LatencyNS.Count > 0 {
 			one.Line += ", " + units.Latency(s.LatencyNS.P99) + " at 99%"

@@ -88,7 +88,9 @@ type Output struct {
 // Sink is how far a sink of the gates' configuration is, which gets a job's rows from the gate that owns the job.
 type Sink struct {
 	Name             string `json:"name"`              // in the configuration
+	Kind             string `json:"kind,omitempty"`    // in the configuration of the gate that owned the job last
 	Delivered        uint64 `json:"delivered"`         // rows that it has
+	ThroughNS        int64  `json:"through_ns"`        // of the job's time: it has all rows before that; 0: none, or it is not known
 	Behind           uint64 `json:"behind"`            // windows that have passed, and that it does not have yet
 	BehindNS         int64  `json:"behind_ns"`         // for how long the oldest of those has been over
 	Rejected         uint64 `json:"rejected"`          // rows that it never takes
@@ -99,6 +101,8 @@ type Sink struct {
 	Done             bool   `json:"done"`              // the job has ended, and nothing follows
 	Failed           string `json:"failed,omitempty"`  // why the gates gave it up
 	Error            string `json:"error,omitempty"`   // the last failure of a try
+
+	Late []Late `json:"late,omitempty"` // the newest 16 times at which the command saw it behind; a result without them knows of none
 }
 
 // Text is what the place has of the rows, in a line.

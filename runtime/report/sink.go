@@ -2,8 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
-	"time"
 
 	"hyperscale/core/message"
 )
@@ -13,8 +11,8 @@ func SinksOf(in []message.SinkReport) (all []Sink) {
 	for i := range in {
 		s := &in[i]
 		all = append(all, Sink{
-			Name: s.Name, Delivered: s.Delivered, Behind: s.Behind, BehindNS: int64(s.Since), Rejected: s.Rejected, RejectedRequests: s.RejectedRequests,
-			Lost: s.Lost, LostRequests: s.LostRequests, PerhapsTwice: s.Twice, Done: s.Done, Failed: s.Failed, Error: s.Why,
+			Name: s.Name, Kind: s.Kind, Delivered: s.Delivered, ThroughNS: int64(s.Through), Behind: s.Behind, BehindNS: int64(s.Since), Rejected: s.Rejected,
+			RejectedRequests: s.RejectedRequests, Lost: s.Lost, LostRequests: s.LostRequests, PerhapsTwice: s.Twice, Done: s.Done, Failed: s.Failed, Error: s.Why,
 		})
 	}
 	return all
@@ -23,26 +21,29 @@ func SinksOf(in []message.SinkReport) (all []Sink) {
 // Whole says that the sink has each row, or will: none is lost or rejected.
 func (s *Sink) Whole() bool { return s.Rejected == 0 && s.Lost == 0 && s.Failed == "" }
 
-// Text is how far the sink is, in a line.
-func (s *Sink) Text() string {
-	text := fmt.Sprintf("sink %s: %d rows delivered", s.Name, s.Delivered)
-	if s.Behind > 0 {
-		text += fmt.Sprintf(", %d windows behind for %v", s.Behind, time.Duration(s.BehindNS).Round(time.Second))
+// The states of a sink, as every screen, page and line calls them.
+const (
+	SinkGivenUp  = "given up"
+	SinkLacks    = "lacks rows"
+	SinkBehind   = "behind"
+	SinkComplete = "complete"
+	SinkOnTime   = "on time"
+)
+
+// State is the sink's state in a word, and whether that is good, warn or bad.
+func (s *Sink) State() (word, health string) {
+	switch {
+	case s.Failed != "":
+		return SinkGivenUp, "bad"
+	case !s.Whole():
+		return SinkLacks, "bad"
+	case s.Behind > 0 && s.BehindNS >= int64(LateAfter):
+		return SinkBehind, "warn"
+	case s.Done:
+		return SinkComplete, "good"
 	}
-	if s.Rejected > 0 {
-		text += fmt.Sprintf(", %d rejected (%d requests)", s.Rejected, s.RejectedRequests)
-	}
-	if s.Lost > 0 {
-		text += fmt.Sprintf(", %d lost (%d requests)", s.Lost, s.LostRequests)
-	}
-	if s.PerhapsTwice > 0 {
-		text += fmt.Sprintf(", %d perhaps twice", s.PerhapsTwice)
-	}
-	if s.Failed != "" {
-		text += ", given up"
-	}
-	if why := cmp.Or(s.Failed, s.Error); why != "" {
-		text += ": " + why
-	}
-	return text
+	return SinkOnTime, "good"
 }
+
+// Why is the sink's reason, if there is one.
+func (s *Sink) Why() string { return cmp.Or(s.Failed, s.Error) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui/units"
 )
 
@@ -172,24 +173,57 @@ func (m *Model) waitersLine() string {
 	return strings.Join(append(all, m.lateSinks()...), "; ")
 }
 
-// lateAfter is how long a window may be over before the screen says that a sink does not have it.
-const lateAfter = 30 * time.Second
-
 // lateSinks are sinks of the cluster that are behind, or lack rows for good.
 func (m *Model) lateSinks() (all []string) {
 	for i := range m.sinks {
-		s := &m.sinks[i]
-		name := "sink " + units.Clean(s.Name)
-		switch lacks := s.Lost + s.Rejected; {
-		case s.Failed != "":
-			all = append(all, name+" is given up")
-		case lacks > 0:
-			all = append(all, fmt.Sprintf("%s lacks %s", name, units.Counted(lacks, "row")))
-		case s.Since >= lateAfter:
-			all = append(all, fmt.Sprintf("%s is %s behind", name, units.Duration(s.Since)))
+		if text := sinkTrouble(&m.sinks[i]); text != "" {
+			all = append(all, text)
 		}
 	}
 	return all
+}
+
+// sinkTrouble says in a few words what a reader must know of a sink; empty: nothing.
+func sinkTrouble(s *report.Sink) string {
+	name := "sink " + units.Clean(s.Name)
+	switch word, _ := s.State(); word {
+	case report.SinkGivenUp:
+		return name + " is " + word
+	case report.SinkLacks:
+		return fmt.Sprintf("%s lacks %s", name, units.Counted(s.Lost+s.Rejected, "row"))
+	case report.SinkBehind:
+		return fmt.Sprintf("%s is %s %s", name, units.Duration(time.Duration(s.BehindNS)), word)
+	}
+	return ""
+}
+
+// SinkText is how far a sink of the cluster is, in a line.
+func SinkText(s *report.Sink) string {
+	name := s.Name
+	if s.Kind != "" {
+		name += " (" + s.Kind + ")"
+	}
+	word, _ := s.State()
+	text := fmt.Sprintf("sink %s: %s, %s delivered", name, word, units.Counted(s.Delivered, "row"))
+	if s.ThroughNS > 0 && !s.Done {
+		text += " through " + units.Duration(time.Duration(s.ThroughNS))
+	}
+	if s.Behind > 0 {
+		text += fmt.Sprintf(", %s late by %s", units.Counted(s.Behind, "window"), units.Duration(time.Duration(s.BehindNS)))
+	}
+	if s.Rejected > 0 {
+		text += fmt.Sprintf(", %s rejected (%s)", units.Count(s.Rejected), units.Counted(s.RejectedRequests, "request"))
+	}
+	if s.Lost > 0 {
+		text += fmt.Sprintf(", %s lost (%s)", units.Count(s.Lost), units.Counted(s.LostRequests, "request"))
+	}
+	if s.PerhapsTwice > 0 {
+		text += fmt.Sprintf(", %s perhaps twice", units.Count(s.PerhapsTwice))
+	}
+	if why := s.Why(); why != "" {
+		text += ": " + why
+	}
+	return units.Clean(text)
 }
 
 // seldom says that figures are older than people expect: a datacenter has many workers, or its manager

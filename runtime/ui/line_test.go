@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hyperscale/core/message"
+	"hyperscale/runtime/report"
 )
 
 // TestWaitersAreNamed: the screen and the log say what a workflow waits for.
@@ -98,6 +99,27 @@ func TestSinksThatLackRowsAreNamed(t *testing.T) {
 		}
 		if got := strings.Join(strings.Fields(Screen(m, Style{Width: 80}, View{}, 24)), " "); !strings.Contains(got, tc.want) {
 			t.Errorf("a screen does not tell %q:\n%s", tc.want, got)
+		}
+	}
+}
+
+// TestSinkText: each figure of a sink has its word, in the line of a status and in the summary.
+func TestSinkText(t *testing.T) {
+	for _, c := range []struct {
+		s          report.Sink
+		text, does string
+	}{
+		{report.Sink{
+			Name: "warehouse", Kind: "postgres", Delivered: 1001, ThroughNS: 83e9, Behind: 2, BehindNS: 3e9, Rejected: 4, RejectedRequests: 5, Lost: 6, LostRequests: 7, PerhapsTwice: 8,
+			Failed: "password rejected", Error: "connection refused",
+		}, "sink warehouse (postgres): given up, 1,001 rows delivered through 1m23s, 2 windows late by 3.0s, 4 rejected (5 requests), 6 lost (7 requests), 8 perhaps twice: password rejected", "sink warehouse is given up"},
+		{report.Sink{Name: "rows", Kind: "webhook", Delivered: 9, ThroughNS: 20e9, Behind: 42, BehindNS: 42e9, Error: "busy\x1b"}, "sink rows (webhook): behind, 9 rows delivered through 20.0s, 42 windows late by 42.0s: busy·", "sink rows is 42.0s behind"},
+		{report.Sink{Name: "rows", Kind: "webhook", Delivered: 9, ThroughNS: 20e9}, "sink rows (webhook): on time, 9 rows delivered through 20.0s", ""},
+		{report.Sink{Name: "lake", Delivered: 1, Lost: 1, Done: true}, "sink lake: lacks rows, 1 row delivered, 1 lost (0 requests)", "sink lake lacks 1 row"},
+		{report.Sink{Name: "lake", Delivered: 9, ThroughNS: 60e9, Done: true}, "sink lake: complete, 9 rows delivered", ""},
+	} {
+		if text, does := SinkText(&c.s), sinkTrouble(&c.s); text != c.text || does != c.does {
+			t.Errorf("%+v\n reads %q, %q\n want  %q, %q", c.s, text, does, c.text, c.does)
 		}
 	}
 }

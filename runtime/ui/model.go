@@ -6,6 +6,7 @@ import (
 
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
+	"hyperscale/runtime/report"
 )
 
 // Bounds of what is kept while a job runs.
@@ -28,8 +29,8 @@ type Model struct {
 	Points   []Point       // of the whole job, one a sample, oldest first
 	flows    []*flow
 	places   []*place
-	sinks    []message.SinkReport // of the cluster
-	watched  bool                 // without its plan
+	sinks    []report.Sink // of the cluster
+	watched  bool          // without its plan
 	sequence uint64
 }
 
@@ -79,7 +80,7 @@ func (m *Model) Apply(s *message.JobStatus) bool {
 	}
 	m.sequence = s.Sequence
 	m.State, m.Reason, m.Position, m.Elapsed = s.State, s.Reason, s.Position, s.Elapsed
-	m.sinks = s.Sinks.List
+	m.sinks = report.SinksOf(s.Sinks.List)
 	if m.Name == "" {
 		m.Name = s.Name
 	}

@@ -133,13 +133,12 @@ func (d *summary) outputs() {
 	for i := range d.result.Sinks {
 		s := &d.result.Sinks[i]
 		colour := ""
-		switch {
-		case !s.Whole():
+		if _, health := s.State(); health == "bad" {
 			colour = bad
-		case !s.Done:
+		} else if !s.Done {
 			colour = warn
 		}
-		d.wrap("  ", units.Clean(s.Text()), colour)
+		d.wrap("  ", SinkText(s), colour)
 	}
 	for i := range d.result.Outputs {
 		o := &d.result.Outputs[i]

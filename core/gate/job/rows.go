@@ -52,10 +52,14 @@ func (r *Rows) Due(elapsed time.Duration) bool {
 	return slices.ContainsFunc(r.Streams, func(s *output.Stream) bool { return s.Due(elapsed) })
 }
 
-// Reports say how far each sink is, of a job of that age.
-func (r *Rows) Reports(elapsed time.Duration) (all message.SinkReports) {
+// Reports say how far each sink is, of a job of that age, and its kind in this gate's configuration.
+func (r *Rows) Reports(elapsed time.Duration, configured []output.Sink) (all message.SinkReports) {
 	for _, s := range r.Streams {
-		all.List = append(all.List, s.Report(elapsed))
+		report := s.Report(elapsed)
+		if at := slices.IndexFunc(configured, func(o output.Sink) bool { return o.Name == s.Sink }); at >= 0 {
+			report.Kind = configured[at].Kind
+		}
+		all.List = append(all.List, report)
 	}
 	return all
 }

@@ -123,6 +123,18 @@ test('thresholds are lines, those that are broken first', () => {
   assert.equal(plot.bounds(plot.linear(10, String), [{ bound: 20 }])[0].off, true);
 });
 
+test('a mark has its place, and one that lasts its end', () => {
+  const [moment, span, ...more] = plot.marksAt(plot.times(100e9), [{ at_ns: 25e9, kind: 'lost' }, { at_ns: 50e9, until_ns: 75e9, kind: 'sink' }, { at_ns: -1, kind: 'takeover' }, { at_ns: 101e9, kind: 'lost' }]);
+  assert.deepEqual([moment.at, moment.until, span.at, span.until, more.length], [0.25, 0.25, 0.5, 0.75, 0]);
+});
+
+test('a mark that comes between others is heard, and the end of one that lasts is not', () => {
+  const at = (...marks) => ({ ...folded(views).view, marks: marks.map(([at_ns, until_ns, text]) => ({ at_ns, until_ns, text, kind: 'sink' })) });
+  const one = at([9e9, 0, 'late']);
+  assert.equal(model.announce(one, at([4e9, 40e9, 'early'], [9e9, 0, 'late'])), 'early.');
+  assert.equal(model.announce(at([4e9, 40e9, 'early']), at([4e9, 50e9, 'early'])), '');
+});
+
 test('the page keeps a bounded state', () => {
   let state = model.empty();
   const v = views[1];

@@ -114,7 +114,8 @@ export function announce(before, view) {
     if (!was || !was.known || was.ok) said.push(`Threshold ${t.expr} is broken: ${t.value}.`);
   }
   if (before && before.trust.word !== view.trust.word && view.trust.word === 'no') said.push('These figures are not the target\'s alone.');
-  for (const k of view.marks.slice(before ? before.marks.length : view.marks.length)) said.push(k.text + '.');
+  const had = new Set((before || view).marks.map(k => k.at_ns + k.text));
+  for (const k of view.marks) if (!had.has(k.at_ns + k.text)) said.push(k.text + '.');
   return said.join(' ');
 }
 

@@ -118,4 +118,4 @@ export const bounds = (axis, thresholds) => thresholds.map(t => ({ ...t, off: t.
 export const reach = (most, thresholds, far) => thresholds.reduce((high, t) => t.bound <= far * most ? Math.max(high, t.bound) : high, most);
 
 // marksAt places marks on the time; those before the page looked have no place.
-export const marksAt = (axis, marks) => marks.filter(k => k.at_ns >= 0 && k.at_ns <= axis.high).map(k => ({ ...k, at: place(axis, k.at_ns) }));
+export const marksAt = (axis, marks) => marks.filter(k => k.at_ns >= 0 && k.at_ns <= axis.high).map(k => ({ ...k, at: place(axis, k.at_ns), until: place(axis, k.until_ns || k.at_ns) }));

@@ -126,8 +126,8 @@ export function table(box, caption, heads, rows, note) {
 
 const alarm = (n, cls) => [units.count(n), n ? cls : ''];
 export const signs = { good: '✓ ', warn: '! ', bad: '✗ ' };
-export const shapes = { lost: '▼', takeover: '◆', abort: '✕' };
-const kinds = { lost: 'lost worker', takeover: 'take-over', abort: 'end before its time' };
+export const shapes = { lost: '▼', takeover: '◆', abort: '✕', sink: '■' };
+const kinds = { lost: 'loss', takeover: 'take-over', abort: 'end before its time', sink: 'late rows' };
 
 function drawTables(view) {
   const several = new Set(view.steps.map(s => s.workflow)).size > 1;
@@ -135,7 +135,7 @@ function drawTables(view) {
     !t.known ? ['not yet known', ''] : t.ok ? ['✓ ' + (view.ended ? 'met' : 'holds'), 'good'] : ['✗ ' + (view.ended ? 'missed' : 'broken'), 'bad'],
     [t.expr, '', several ? t.workflow : ''], t.value || '–']]));
   table($('marks'), 'Events', ['', '#at', 'what'], view.marks.map((k, i) => [i + k.text, [
-    [shapes[k.kind] + ' ' + kinds[k.kind], k.kind === 'abort' ? 'bad' : 'warn'], k.at_ns < 0 ? 'earlier' : units.duration(k.at_ns), [k.text, 'wide']]]));
+    [shapes[k.kind] + ' ' + kinds[k.kind], k.kind === 'abort' ? 'bad' : 'warn'], k.at_ns < 0 ? 'earlier' : [units.duration(k.at_ns), '', k.until_ns ? 'to ' + units.duration(k.until_ns) : ''], [k.text, 'wide']]]));
   table($('places'), 'Datacenters', ['datacenter', 'state', '#share', '#users', '#a second', '#99% now', '#started', '#failed', 'waits for'], view.datacenters.map(d => [d.name, [
     d.name, [signs[d.health] + units.from(d.state), d.health], units.share(d.share_ppm, 1e6), units.count(d.users), units.milli(d.rate_milli), units.latencyOr(d.p99_ns),
     units.count(d.started), alarm(d.failed, 'bad'), [d.waits || '–', 'wide']]]));
@@ -143,6 +143,9 @@ function drawTables(view) {
     [s.name, '', several ? s.workflow : ''], units.count(s.started), units.count(s.ok), alarm(s.failed, 'bad'), alarm(s.timed_out, 'bad'), units.milli(s.rate_milli),
     units.latencyOr(s.p50_ns), units.latencyOr(s.p99_ns), units.latencyOr(s.max_ns)]]), 'Since the load began. In flight is what is in no other column.');
   table($('errors'), 'Errors', ['where', '#times', 'what'], view.errors.map(e => [e.step + '\n' + e.kind, [e.step, alarm(e.count, 'bad'), [e.kind, 'wide', e.example === e.kind ? '' : e.example]]]));
+  table($('sinks'), 'Sinks', ['sink', 'state', '#rows delivered', '#through', '#late by', '#lost', '#rejected', '#perhaps twice', 'why'], (view.sinks || []).map(s => [s.name, [
+    [s.name, '', s.kind], [signs[s.health] + s.state, s.health], units.count(s.delivered), s.done ? 'the end' : s.through_ns ? units.duration(s.through_ns) : '–', [s.behind_ns ? units.duration(s.behind_ns) : '–', s.health === 'warn' ? 'warn' : ''],
+    alarm(s.lost, 'bad'), alarm(s.rejected, 'bad'), alarm(s.perhaps_twice, 'warn'), [s.why || '–', 'wide']]]), 'Places that the gate delivers the rows of this job to. What is late still comes; what is lost or rejected does not.');
   const workers = view.datacenters.flatMap(d => d.workers.map(w => [d.name + '\n' + w.name, [
     [w.name || `${units.count(w.others)} more`, '', view.datacenters.length > 1 ? d.name : ''], [units.from(w.state) + (w.lost ? `, ${w.lost} lost` : ''), w.lost ? 'warn' : ''],
     units.count(w.cores), units.count(w.users), units.count(w.started), alarm(w.failed, 'bad'), units.latencyOr(w.late_p99_ns),
@@ -200,6 +203,7 @@ function fillPlot(figure, p) {
     shape('text', { class: i % 2 && p.x.ticks.length > 4 ? 'odd' : '', x: percent(t.at), y: plot.top + plot.height + 17, 'text-anchor': i === 0 && t.at < 0.02 ? 'start' : t.at > 0.95 ? 'end' : 'middle' }, t.label)]));
   keyed(grid, p.paths.map(([cls, d], i) => [i, { cls, d }]), () => shape('path', {}), (path, { cls, d }) => { path.setAttribute('class', cls); path.setAttribute('d', d); });
   over.replaceChildren(...p.limits.filter(t => !t.off).map(t => shape('line', { class: t.broken ? 'limit broken' : 'limit', x1: 0, x2: '100%', y1: at(t.at), y2: at(t.at) })),
+    ...p.marks.filter(k => k.until > k.at).map(k => shape('line', { class: 'during ' + k.kind, x1: percent(k.at), x2: percent(k.until), y1: plot.top, y2: plot.top })),
     ...p.marks.flatMap(k => [shape('line', { class: 'event ' + k.kind, x1: percent(k.at), x2: percent(k.at), y1: plot.top, y2: plot.top + plot.height }), shape('text', { class: 'event ' + k.kind, x: percent(k.at), y: plot.top - 5, 'text-anchor': 'middle' }, shapes[k.kind])]),
     ...p.y.ticks.map(t => shape('text', { class: 'y', x: -8, y: +at(t.at) + 4, 'text-anchor': 'end' }, t.label)));
   const keys = [...p.keys.map(([cls, text]) => ['line ' + cls, text]), ...p.limits.map(t => [t.broken ? 'limit broken' : 'limit', (t.broken ? '✗ ' : '') + t.text + (t.off ? ' (off the plot)' : '')])];

@@ -31,6 +31,7 @@ type Follower struct {
 	sinks   []*sink
 	rows    feed.Deliveries // of the sinks
 	cluster []report.Sink   // of the gates that deliver the job, as they told last
+	late    report.Lateness // when those were behind
 	kind    ui.Kind
 	held    *console.Held
 	Logger  *slog.Logger
@@ -116,6 +117,7 @@ func (f *Follower) Close() {
 
 // apply passes a status to each output that follows the job while it runs.
 func (f *Follower) apply(s *message.JobStatus) {
+	f.late.See(s)
 	if f.scraped != nil {
 		f.scraped.Apply(s)
 	}
@@ -195,8 +197,7 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 			case *message.WorkflowEnded:
 				progress.Note(ui.EndLine(m))
 			case *message.JobResult:
-				f.awaitCluster(ctx, s, job, m.Sinks.List)
-				return f.ended(s, &m.Result), nil
+				return f.ended(s, &m.Result, f.awaitCluster(ctx, s, job, m.Sinks)), nil
 			case *message.Refused:
 				return nil, session.Refusal(m)
 			default:
@@ -238,13 +239,13 @@ func (f *Follower) show(s *session.Session, progress ui.Progress, m *message.Job
 	f.apply(m)
 }
 
-// ended takes the job's end.
-func (f *Follower) ended(s *session.Session, r *message.Result) *message.Result {
+// ended takes the job's end, and how far its sinks are.
+func (f *Follower) ended(s *session.Session, r *message.Result, sinks message.SinkReports) *message.Result {
 	if f.given != nil && r.State == message.JobCancelled {
 		interrupted(s, r)
 	}
 	if f.live != nil {
-		f.live.Finish(r)
+		f.live.Finish(r, sinks)
 	}
 	return r
 }

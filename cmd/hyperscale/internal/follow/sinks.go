@@ -18,6 +18,7 @@ import (
 	"hyperscale/runtime/outputs/kinds"
 	"hyperscale/runtime/outputs/named"
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
 )
 
 // sinkKind is that of `--out sink=NAME`, which names a sink of a configuration.
@@ -142,29 +143,31 @@ func (f *Flags) configured() ([]named.Sink, error) {
 const sinksEvery = 500 * time.Millisecond
 
 // awaitCluster waits until the sinks to which gates deliver a job that has ended have its rows, for --out-wait at most. An
-// interrupt ends the wait. The gates go on then.
-func (f *Follower) awaitCluster(ctx context.Context, s *session.Session, job message.JobID, told []message.SinkReport) {
-	f.cluster = report.SinksOf(told)
+// interrupt ends the wait. The gates go on then. It returns what they said last.
+func (f *Follower) awaitCluster(ctx context.Context, s *session.Session, job message.JobID, told message.SinkReports) message.SinkReports {
+	defer func() { f.cluster = f.late.Sinks(told.List) }()
 	ctx, end := context.WithTimeout(ctx, f.out.wait)
 	defer end()
-	for !delivered(f.cluster) {
+	for !delivered(told.List) {
 		select {
 		case <-time.After(sinksEvery):
 		case <-f.Signals.Asked:
-			return
+			return told
 		case <-ctx.Done():
-			return
+			return told
 		}
 		answer, err := s.Ask(ctx, &message.JobQuery{Job: job})
 		if status, ok := answer.(*message.JobStatus); err == nil && ok {
-			f.cluster = report.SinksOf(status.Sinks.List)
+			told = status.Sinks
+			f.late.See(status)
 		}
 	}
+	return told
 }
 
 // delivered says that nothing follows to any sink.
-func delivered(all []report.Sink) bool {
-	return !slices.ContainsFunc(all, func(s report.Sink) bool { return !s.Done })
+func delivered(all []message.SinkReport) bool {
+	return !slices.ContainsFunc(all, func(s message.SinkReport) bool { return !s.Done })
 }
 
 // lacking reports sinks that will never have all rows.
@@ -172,7 +175,7 @@ func lacking(all []report.Sink) error {
 	var faults []error
 	for i := range all {
 		if !all[i].Whole() {
-			faults = append(faults, fmt.Errorf("%s", all[i].Text()))
+			faults = append(faults, errors.New(ui.SinkText(&all[i])))
 		}
 	}
 	return errors.Join(faults...)

@@ -18,7 +18,7 @@ func sinksOf(c *config.Node, g *gate.Config) error {
 	g.SinkDigest = named.Digest(all)
 	for i := range all {
 		s := &all[i]
-		g.Sinks = append(g.Sinks, output.Sink{Name: s.Name, Window: s.Window(), Default: s.Default})
+		g.Sinks = append(g.Sinks, output.Sink{Name: s.Name, Kind: s.Settings.Kind.Name, Window: s.Window(), Default: s.Default})
 	}
 	return err
 }

@@ -94,7 +94,7 @@ func jobStatus(ctx context.Context, s *session.Session, w io.Writer, id string, 
 	}
 	for _, sink := range report.SinksOf(status.Sinks.List) {
 		if err == nil {
-			_, err = fmt.Fprintln(w, units.Clean(sink.Text()))
+			_, err = fmt.Fprintln(w, ui.SinkText(&sink))
 		}
 	}
 	return err
