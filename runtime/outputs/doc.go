@@ -16,5 +16,5 @@
 //	      perhaps twice.
 //	OUT-5 No secret is part of an error, a report or a dead letter.
 //
-// Read sink.go, kind.go, place.go, secret.go, row.go, json.go; then shell.go, parcel.go, queue.go, retry.go, letters.go, report.go, verify.go.
+// Read sink.go, kind.go, place.go, secret.go, row.go, json.go; then shell.go, parcel.go, queue.go, retry.go, letters.go, disk.go, report.go, verify.go.
 package outputs

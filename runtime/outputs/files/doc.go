@@ -1,13 +1,14 @@
-// Package files is the output that appends rows to a file as lines of JSON.
+// Package files is the output that appends rows to a file: as lines of JSON, or as CSV.
 //
 // It does not write results (runtime/report and runtime/export do).
 //
 // Invariants:
 //
-//	FILES-1 A file has whole lines alone once a batch is delivered, and after a crash all but the last one are
+//	FILES-1 A file has whole rows alone once a batch is delivered, and after a crash all but the last one are
 //	        whole. A delivery cuts a line that has no end; a check cuts nothing.
 //	FILES-2 A batch that fails half-way leaves nothing: a repeated one does not stand there twice.
 //	FILES-3 It appends to no file that has other lines than rows, and not while another process does.
+//	FILES-4 A record of CSV has a cell for each column of the head, and gives back the row that it was made of.
 //
-// Read lines.go.
+// Read lines.go, csv.go.
 package files

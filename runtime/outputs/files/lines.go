@@ -15,15 +15,44 @@ import (
 	"hyperscale/runtime/outputs"
 )
 
-// Kind is the row of the table of kinds.
-func Kind() outputs.Kind {
+// JSONL is the row of the table of kinds.
+func JSONL() outputs.Kind {
+	k := kindOf(jsonl())
+	k.Name, k.About, k.Example, k.Schema = "jsonl", "lines of JSON, appended to a file", "rows.jsonl,window=5s", schema
+	return k
+}
+
+// kindOf is what the kinds of this package share.
+func kindOf(f format) outputs.Kind {
 	return outputs.Kind{
-		Name: "jsonl", Engine: "files", About: "lines of JSON, appended to a file", Place: "FILE", Example: "rows.jsonl,window=5s",
-		Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 5000, Bytes: 4 << 20},
-		Tested: "its own reader, behind torn lines and failed writes", Schema: schema,
-		Open:     func(s *outputs.Settings) (outputs.Sink, error) { return &lines{name: s.Place}, nil },
-		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) { return Read(s.Place, job) },
+		Engine: "files", Place: "FILE", Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 5000, Bytes: 4 << 20},
+		Tested:   "its own reader, behind torn lines and failed writes",
+		Open:     func(s *outputs.Settings) (outputs.Sink, error) { return &lines{format: f, name: s.Place}, nil },
+		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) { return f.read(s.Place, job) },
 	}
+}
+
+// format is how a file has rows.
+type format struct {
+	head  string                                               // the first line, with its end; empty: rows begin at once
+	row   func(dst []byte, r *outputs.Row) []byte              // appends a row, with its end
+	parse func(line []byte) (outputs.Row, error)               // reads what row wrote
+	split bufio.SplitFunc                                      // cuts rows, with their ends
+	whole func(f io.ReaderAt, size int64) (end int64, e error) // behind the last whole row
+}
+
+func jsonl() format {
+	row := func(dst []byte, r *outputs.Row) []byte { return append(outputs.AppendJSON(dst, r), '\n') }
+	return format{row: row, parse: outputs.ParseJSON, split: byLine, whole: lastLine}
+}
+
+// begins says that a line is the first one of a file of this format.
+func (f *format) begins(line []byte) bool {
+	if f.head != "" {
+		return string(line) == f.head
+	}
+	r, err := f.parse(line)
+	return err == nil && r.Job != "" && bytes.HasSuffix(line, []byte("\n"))
 }
 
 const schema = `One object a line, without a line end in it. Fields may be added, never renamed.
@@ -36,6 +65,7 @@ No output makes rows of kind event, rebased or tags yet.
 const lineMax = 4 << 20
 
 type lines struct {
+	format
 	name  string
 	out   *os.File // nil: not open
 	fresh bool     // there was no such file
@@ -62,15 +92,15 @@ func (l *lines) open() error {
 	if err != nil {
 		return fmt.Errorf("cannot be written: choose another file: %w", err)
 	}
-	if l.end, l.torn, err = judge(f); err != nil {
+	if l.end, l.torn, err = l.judge(f); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	l.out = f
 	return nil
 }
 
-// judge locks a file, and returns the end of its last whole line, and whether a part of a line follows.
-func judge(f *os.File) (end int64, torn bool, err error) {
+// judge locks a file, and returns the end of its last whole row, and whether a part of a row follows.
+func (l *lines) judge(f *os.File) (end int64, torn bool, err error) {
 	at, err := f.Stat()
 	if err != nil {
 		return 0, false, err
@@ -84,34 +114,33 @@ func judge(f *os.File) (end int64, torn bool, err error) {
 	if at.Size() == 0 {
 		return 0, false, nil
 	}
-	in := scanner(f)
-	if !in.Scan() || !bytes.HasSuffix(in.Bytes(), []byte("\n")) {
+	if in := l.scanner(f); !in.Scan() || !l.begins(in.Bytes()) {
 		return 0, false, errors.Join(errOther, in.Err())
 	}
-	if r, err := outputs.ParseJSON(in.Bytes()); err != nil || r.Job == "" {
-		return 0, false, errOther
-	}
-	end, err = lastLine(f, at.Size())
+	end, err = l.whole(f, at.Size())
 	return end, end < at.Size(), err
 }
 
 // errOther is of a file whose first line is no row: the output neither appends to it nor cuts it.
 var errOther = errors.New("has other lines than rows: name another file")
 
-// scanner reads lines with their line ends, of lineMax bytes at most.
-func scanner(from io.Reader) *bufio.Scanner {
+// scanner reads rows with their ends, of lineMax bytes at most.
+func (f *format) scanner(from io.Reader) *bufio.Scanner {
 	in := bufio.NewScanner(from)
 	in.Buffer(nil, lineMax)
-	in.Split(func(data []byte, end bool) (int, []byte, error) {
-		if at := bytes.IndexByte(data, '\n'); at >= 0 {
-			return at + 1, data[:at+1], nil
-		}
-		if end && len(data) > 0 {
-			return len(data), data, nil
-		}
-		return 0, nil, nil
-	})
+	in.Split(f.split)
 	return in
+}
+
+// byLine cuts lines.
+func byLine(data []byte, end bool) (int, []byte, error) {
+	if at := bytes.IndexByte(data, '\n'); at >= 0 {
+		return at + 1, data[:at+1], nil
+	}
+	if end && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
 }
 
 // lastLine is the offset behind the last line end.
@@ -135,8 +164,11 @@ func (l *lines) Deliver(_ context.Context, b outputs.Batch) outputs.Outcome {
 		return outputs.Again(0, err.Error())
 	}
 	l.buf = l.buf[:0]
+	if l.end == 0 {
+		l.buf = append(l.buf, l.head...)
+	}
 	for i := range b.Rows {
-		l.buf = append(outputs.AppendJSON(l.buf, &b.Rows[i]), '\n')
+		l.buf = l.row(l.buf, &b.Rows[i])
 	}
 	if l.torn {
 		if err := l.out.Truncate(l.end); err != nil {
@@ -147,6 +179,9 @@ func (l *lines) Deliver(_ context.Context, b outputs.Batch) outputs.Outcome {
 	_, err := l.out.WriteAt(l.buf, l.end)
 	if err == nil {
 		err = l.out.Sync()
+	}
+	if err == nil && l.fresh && l.end == 0 {
+		err = outputs.SyncFolder(filepath.Dir(l.name))
 	}
 	if err != nil {
 		_ = l.out.Truncate(l.end) // the next batch begins there anyway
@@ -166,18 +201,35 @@ func (l *lines) Close() {
 	}
 }
 
-// Read returns the rows of a job in a file, all jobs' if none is named. Of rows with one key it returns each. Behind a
-// crash the last line may be torn: then it returns the rows before it, and outputs.ErrTorn.
+// Read returns the rows of a job in a file of lines of JSON, all jobs' if none is named. Of rows with one key it returns each.
+// Behind a crash the last line may be torn: then it returns the rows before it, and outputs.ErrTorn.
 func Read(name, job string) (rows []outputs.Row, err error) {
-	f, err := os.Open(name)
+	f := jsonl()
+	return f.read(name, job)
+}
+
+// torn says that a row has no end.
+func (f *format) torn(row []byte) bool {
+	end, err := f.whole(bytes.NewReader(row), int64(len(row)))
+	return err == nil && end < int64(len(row))
+}
+
+func (f *format) read(name, job string) (rows []outputs.Row, err error) {
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	in := scanner(f)
+	defer func() { _ = file.Close() }() // it was only read
+	in := f.scanner(file)
 	for n := 1; in.Scan(); n++ {
-		r, err := outputs.ParseJSON(in.Bytes())
-		if err != nil && n > 1 && !bytes.HasSuffix(in.Bytes(), []byte("\n")) {
+		if n == 1 && f.head != "" {
+			if !f.begins(in.Bytes()) {
+				return nil, fmt.Errorf("%s: %w", name, errOther)
+			}
+			continue
+		}
+		r, err := f.parse(in.Bytes())
+		if err != nil && n > 1 && f.torn(in.Bytes()) {
 			return rows, fmt.Errorf("%s: line %d: %w", name, n, outputs.ErrTorn)
 		}
 		if err != nil {

@@ -24,7 +24,7 @@ func deliver(t *testing.T, l *lines, rows []outputs.Row) {
 
 // What is read is what was delivered, names that formats escape wrong included.
 func TestRowsComeBack(t *testing.T) {
-	l := &lines{name: filepath.Join(t.TempDir(), "rows.jsonl")}
+	l := &lines{format: jsonl(), name: filepath.Join(t.TempDir(), "rows.jsonl")}
 	rows := outputstest.Rows("a")
 	deliver(t, l, rows[:9])
 	deliver(t, l, rows[9:])
@@ -40,7 +40,7 @@ func TestRowsComeBack(t *testing.T) {
 
 // FILES-1: a crash tears the last line alone, and the first delivery cuts it.
 func TestATornLine(t *testing.T) {
-	l := &lines{name: filepath.Join(t.TempDir(), "rows.jsonl")}
+	l := &lines{format: jsonl(), name: filepath.Join(t.TempDir(), "rows.jsonl")}
 	rows := outputstest.Rows("a")
 	deliver(t, l, rows[:2])
 	l.Close()
@@ -55,7 +55,7 @@ func TestATornLine(t *testing.T) {
 		if got, err := Read(l.name, ""); len(got) != 2 || !errors.Is(err, outputs.ErrTorn) {
 			t.Fatalf("behind %.20q: %d rows, %v", torn, len(got), err)
 		}
-		again := &lines{name: l.name}
+		again := &lines{format: jsonl(), name: l.name}
 		if err := again.Check(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestATornLine(t *testing.T) {
 
 // FILES-2: a batch that fails is not there twice.
 func TestAFailedBatch(t *testing.T) {
-	l := &lines{name: filepath.Join(t.TempDir(), "rows.jsonl")}
+	l := &lines{format: jsonl(), name: filepath.Join(t.TempDir(), "rows.jsonl")}
 	rows := outputstest.Rows("a")
 	deliver(t, l, rows[:1])
 	works := l.out
@@ -99,7 +99,7 @@ func TestFilesOfOthers(t *testing.T) {
 		filepath.Join(dir, "none", "rows.jsonl"): "create it first",
 		dir:                                      "choose another file",
 	} {
-		if err := (&lines{name: name}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
+		if err := (&lines{format: jsonl(), name: name}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestFilesOfOthers(t *testing.T) {
 	if err := os.WriteFile(other, []byte("notes"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&lines{name: other}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), "other lines than rows") {
+	if err := (&lines{format: jsonl(), name: other}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), "other lines than rows") {
 		t.Errorf("a file of notes: %v", err)
 	}
 	if b, _ := os.ReadFile(other); string(b) != "notes" {
@@ -117,18 +117,18 @@ func TestFilesOfOthers(t *testing.T) {
 		if err := os.WriteFile(other, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&lines{name: other}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), "other lines than rows") {
+		if err := (&lines{format: jsonl(), name: other}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), "other lines than rows") {
 			t.Errorf("%s: %v", text, err)
 		}
 		if b, _ := os.ReadFile(other); string(b) != text {
 			t.Errorf("%q is %q now", text, b)
 		}
 	}
-	l := &lines{name: filepath.Join(dir, "rows.jsonl")}
+	l := &lines{format: jsonl(), name: filepath.Join(dir, "rows.jsonl")}
 	if err := l.Check(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&lines{name: l.name}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), "another process") {
+	if err := (&lines{format: jsonl(), name: l.name}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("a file in use: %v", err)
 	}
 	l.Close()

@@ -21,7 +21,12 @@ import (
 
 // places has one for each kind: a kind without one fails TestCruelty.
 var places = map[string]func(t *testing.T) outputstest.Place{
-	"jsonl":    func(t *testing.T) outputstest.Place { return &file{name: filepath.Join(t.TempDir(), "rows.jsonl")} },
+	"jsonl": func(t *testing.T) outputstest.Place {
+		return &file{files.JSONL(), filepath.Join(t.TempDir(), "rows.jsonl")}
+	},
+	"csvrows": func(t *testing.T) outputstest.Place {
+		return &file{files.CSV(), filepath.Join(t.TempDir(), "rows.csv")}
+	},
 	"exec":     newScript,
 	"postgres": newPostgres,
 	"mysql":    newMySQL,
@@ -41,7 +46,10 @@ func TestCruelty(t *testing.T) {
 }
 
 // file is a file on a disk that works: the package's own tests break it.
-type file struct{ name string }
+type file struct {
+	kind outputs.Kind
+	name string
+}
 
 func (f *file) Name() string                { return f.name }
 func (f *file) Misbehave(outputstest.Fault) {}
@@ -49,7 +57,11 @@ func (f *file) Can(outputstest.Fault) bool  { return false }
 func (f *file) Key(r *outputs.Row) string   { return r.Key() }
 
 func (f *file) Stored(job string) (map[string]int, error) {
-	rows, err := files.Read(f.name, job)
+	settings, err := outputs.Parse(&f.kind, f.name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := f.kind.ReadBack(settings, job)
 	all := map[string]int{}
 	for i := range rows {
 		all[rows[i].Key()]++
