@@ -48,14 +48,15 @@ func wrongCredentials(t *testing.T, k outputs.Kind, p *place, more map[string]st
 func TestCloudWatchSaysWhatIsWrong(t *testing.T) {
 	p := newCloudWatch(t).(*place)
 	wrongCredentials(t, push.CloudWatch(), p, map[string]string{
-		strings.Replace(p.Name(), "Load/Tests", "AWS/EC2", 1):                               "is no namespace",
-		strings.Replace(p.Name(), "run test datacenter workflow step kind", "test step", 1): "add datacenter to dimensions=",
+		strings.Replace(p.Name(), "Load/Tests", "AWS/EC2", 1):                                    "is no namespace",
+		strings.Replace(p.Name(), "run test datacenter workflow step kind", "test step kind", 1): "add datacenter to dimensions=",
+		strings.Replace(p.Name(), " step kind", " step", 1):                                      "add kind",
 	})
 }
 
 // CloudWatch has a window's counts, and its distribution in at most 150 values whose quantiles are the window's.
 func TestCloudWatchFigures(t *testing.T) {
-	p, page := newAmazon(t, "Load", ",dimensions=run step,resolution=1")
+	p, page := newAmazon(t, "Load", ",dimensions=run step kind,resolution=1")
 	row := outputstest.Rows("figures")[0]
 	row.Figures = manyRequests(5000)
 	row.Step = "größe :%\n"
@@ -97,7 +98,7 @@ func TestCloudWatchFigures(t *testing.T) {
 
 // A batch whose metrics are more than a request takes is sent in several, once each.
 func TestCloudWatchManyMetrics(t *testing.T) {
-	p, page := newAmazon(t, "Load", ",dimensions=run datacenter step,datacenters=true")
+	p, page := newAmazon(t, "Load", ",dimensions=run datacenter step kind,datacenters=true")
 	var rows []outputs.Row
 	for range 3 {
 		rows = append(rows, outputstest.Rows("many")[:39]...)

@@ -104,3 +104,17 @@ func TestAmazonErrors(t *testing.T) {
 		}
 	}
 }
+
+// A metric without the kind of a step would add a function's calls and its requests up.
+func TestCloudWatchWantsTheKindOfSteps(t *testing.T) {
+	k := CloudWatch()
+	for _, dimensions := range []string{"test", "test workflow step", ""} {
+		s, err := outputs.Parse(&k, "Load,region=eu-west-1,dimensions="+dimensions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.Open(s); err == nil || !strings.Contains(err.Error(), "add kind") {
+			t.Errorf("dimensions=%s: %v", dimensions, err)
+		}
+	}
+}

@@ -54,6 +54,9 @@ func openCloudWatch(s *outputs.Settings) (outputs.Sink, error) {
 	if len(c.dimensions) >= cloudWatchDimensions { // a metric's own is one more
 		return nil, fmt.Errorf("dimensions = %d names: CloudWatch takes %d", len(c.dimensions), cloudWatchDimensions-1)
 	}
+	if !c.dimensions["kind"] {
+		return nil, fmt.Errorf("dimensions = %q: add kind, else calls of functions and the requests that they send are one metric, and count twice", s.Text("dimensions"))
+	}
 	if c.all && !c.dimensions["datacenter"] {
 		return nil, fmt.Errorf("datacenters = true: add datacenter to dimensions=, else the figures of all datacenters are one metric")
 	}
