@@ -212,9 +212,10 @@ func (s *sink) run(ctx context.Context, b outputs.Batch, text string, rows []byt
 
 // said is what Snowflake says of a statement.
 type said struct {
-	Code    string
-	Message string
-	Handle  string `json:"statementHandle"`
+	Code     string
+	Message  string
+	SQLState string `json:"sqlState"`
+	Handle   string `json:"statementHandle"`
 }
 
 func parseAnswer(a *push.Answer) (out said) {
@@ -232,6 +233,10 @@ func isHandle(s string) bool {
 // stopped are codes of statements that Snowflake stopped, and may run later: cancelled, out of time, a lock, a warehouse that cannot start.
 var stopped = []string{"000604", "000625", "000630", "000707", "000709", "003030"}
 
+// passing are classes of SQLSTATE that say nothing of a statement and its rows: connections, conflicts, resources, operators, the system, and
+// errors of Snowflake itself. Snowflake lists no codes, so those that are not named here go by their class.
+var passing = []string{"08", "40", "53", "57", "58", "XX"}
+
 // judge says what an answer that is an end means. A MERGE is there whole, or not at all.
 func judge(b outputs.Batch, a *push.Answer) outputs.Outcome {
 	s := parseAnswer(a)
@@ -247,6 +252,8 @@ func judge(b outputs.Batch, a *push.Answer) outputs.Outcome {
 		return outputs.Denied(a.Text() + ": grant the role the rights on the table, or give role=NAME")
 	case a.Status == http.StatusUnprocessableEntity && s.Code == "000606":
 		return outputs.Rejected(nil, a.Text()+": give warehouse=NAME")
+	case a.Status == http.StatusUnprocessableEntity && slices.ContainsFunc(passing, func(class string) bool { return strings.HasPrefix(s.SQLState, class) }):
+		return outputs.Again(a.After(), a.Text())
 	case a.Status == http.StatusUnprocessableEntity && strings.HasPrefix(s.Code, "00"):
 		return outputs.Rejected(nil, a.Text()+": create the database and schema, and the table as `hyperscale outputs schema snowflake` prints it")
 	case a.Status == http.StatusUnprocessableEntity:

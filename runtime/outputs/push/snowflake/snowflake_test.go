@@ -27,7 +27,8 @@ type statements struct {
 	bodies  []map[string]any
 	status  int
 	code    string
-	waiting int // answers with 202 before the end
+	state   string // SQLSTATE
+	waiting int    // answers with 202 before the end
 	held    context.CancelFunc
 	handle  string
 }
@@ -50,7 +51,7 @@ func (s *statements) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(s.status)
-	_, _ = fmt.Fprintf(w, `{"code":%q,"message":"it is so","statementHandle":%q}`, s.code, s.handle)
+	_, _ = fmt.Fprintf(w, `{"code":%q,"message":"it is so","sqlState":%q,"statementHandle":%q}`, s.code, s.state, s.handle)
 }
 
 func newStatements(t *testing.T) (*statements, outputs.Sink) {
@@ -136,10 +137,15 @@ func TestWhatAnswersMean(t *testing.T) {
 	s, out := newStatements(t)
 	for _, c := range []struct {
 		status int
-		code   string
+		code   string // and SQLSTATE
 		want   outputs.Verdict
 		why    string
 	}{
+		{422, "000603 XX000", outputs.VerdictAgain, "000603: it is so"},
+		{422, "000999 57014", outputs.VerdictAgain, ""},
+		{422, "000606 57P03", outputs.VerdictRejected, "warehouse=NAME"},
+		{422, "002003 42S02", outputs.VerdictRejected, "outputs schema snowflake"},
+		{422, "100038 22018", outputs.VerdictSmaller, ""},
 		{401, "390144", outputs.VerdictDenied, "public half of this key"},
 		{408, "000630", outputs.VerdictAgain, ""},
 		{422, "000604", outputs.VerdictAgain, ""},
@@ -150,7 +156,8 @@ func TestWhatAnswersMean(t *testing.T) {
 		{429, "390505", outputs.VerdictAgain, ""},
 		{503, "", outputs.VerdictAgain, ""},
 	} {
-		s.status, s.code = c.status, c.code
+		s.status = c.status
+		s.code, s.state, _ = strings.Cut(c.code, " ")
 		if end := out.Deliver(t.Context(), batch(0)); end.Verdict != c.want || !strings.Contains(end.Why, c.why) {
 			t.Errorf("%d %s: %+v", c.status, c.code, end)
 		}
