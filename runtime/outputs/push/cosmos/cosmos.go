@@ -152,7 +152,11 @@ func (s *sink) put(ctx context.Context, r *outputs.Row) outputs.Outcome {
 		if versionOf(there.Body) >= hex.EncodeToString(r.Version[:]) {
 			return outputs.Delivered()
 		}
-		a, failed := s.ask(ctx, http.MethodPut, "docs", link, r, &write{body: body, match: there.Header.Get("Etag")})
+		match := there.Header.Get("Etag")
+		if match == "" {
+			return outputs.Again(0, "an answer names no ETag of the document of "+r.Key()+", without which it may replace a newer one: let what stands before the service pass that head")
+		}
+		a, failed := s.ask(ctx, http.MethodPut, "docs", link, r, &write{body: body, match: match})
 		if failed != nil {
 			return *failed
 		}

@@ -22,7 +22,8 @@ type container struct {
 	asked    []string
 	status   int // of the next write; 0: it is taken
 	writes   int
-	every    int // each write of that number is throttled; 0: none
+	every    int  // each write of that number is throttled; 0: none
+	bare     bool // answers have no ETag, and writes need none
 }
 
 func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +35,9 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(b, &in)
 	if r.Method == http.MethodGet {
 		version := c.versions[r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]]
-		w.Header().Set("Etag", "of "+version)
+		if !c.bare {
+			w.Header().Set("Etag", "of "+version)
+		}
 		_, _ = fmt.Fprintf(w, `{"version":%q}`, version)
 		return
 	}
@@ -53,7 +56,7 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && there:
 		w.WriteHeader(http.StatusConflict)
 		return
-	case r.Method == http.MethodPut && r.Header.Get("If-Match") != "of "+was:
+	case r.Method == http.MethodPut && !c.bare && r.Header.Get("If-Match") != "of "+was:
 		w.WriteHeader(http.StatusPreconditionFailed)
 		return
 	}
@@ -93,6 +96,22 @@ func TestOlderRowsReplaceNothing(t *testing.T) {
 	}
 	if got := fmt.Sprint(c.asked); got != "[POST POST GET POST GET PUT POST GET]" {
 		t.Fatal(got)
+	}
+}
+
+// A document without an ETag may have changed since it was read.
+func TestAnswersWithoutAnETag(t *testing.T) {
+	c := &container{bare: true}
+	s := c.open(t)
+	rows := outputstest.Rows("job")[:1]
+	rows[0].Version.Set(0, 7)
+	if out := s.Deliver(t.Context(), outputs.Batch{Number: 1, Try: 1, Rows: rows}); out.Verdict != outputs.VerdictDelivered {
+		t.Fatal(out)
+	}
+	rows[0].Version.Set(0, 9)
+	out := s.Deliver(t.Context(), outputs.Batch{Number: 2, Try: 1, Rows: rows})
+	if got := c.versions[idOf(&rows[0])]; out.Verdict != outputs.VerdictAgain || !strings.Contains(out.Why, "no ETag") || !strings.HasSuffix(got, "07") {
+		t.Fatalf("it replaces version %s: %+v", got, out)
 	}
 }
 
