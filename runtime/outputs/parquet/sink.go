@@ -86,7 +86,10 @@ func keep(name string, b []byte) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), name)
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return outputs.SyncFolder(filepath.Dir(name))
 }
 
 func (s *sink) Close() {}
