@@ -56,7 +56,8 @@ type Client struct {
 
 	mu      sync.Mutex
 	current int                      // the gate that is asked first
-	keys    map[message.JobID]string // of jobs that this client submits
+	keys    map[message.JobID]string // of jobs that this client submits, the newest
+	owned   []message.JobID          // of keys, in the order of Own
 	random  *node.Rand
 	request message.RequestID // of the newest try
 }
@@ -175,13 +176,19 @@ func read(file string, most int64) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// Own remembers the key that submitted a job: a submitter shows by it that the job is its own.
+// Own remembers the key that submitted a job: a submitter shows by it that the job is its own. Beyond keysMax the client
+// forgets the oldest.
 func (c *Client) Own(job message.JobID, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.keys) < keysMax {
-		c.keys[job] = key
+	if _, had := c.keys[job]; !had {
+		if len(c.owned) == keysMax {
+			delete(c.keys, c.owned[0])
+			c.owned = c.owned[1:]
+		}
+		c.owned = append(c.owned, job)
 	}
+	c.keys[job] = key
 }
 
 // Job asks which job a key names for this token, and remembers the key.

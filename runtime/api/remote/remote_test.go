@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -325,4 +326,21 @@ func TestWaitsOfServers(t *testing.T) {
 	} {
 		require.Equal(t, c.want, afterOf(http.Header{"Retry-After": {c.head}}, now), c.head)
 	}
+}
+
+// A client that submits more jobs than it remembers keys of cancels the newest ones by their keys.
+func TestTheNewestKeysStay(t *testing.T) {
+	c, err := New(Config{URLs: []string{"http://127.0.0.1:1"}})
+	require.NoError(t, err)
+	defer c.Close()
+	job := func(n int) message.JobID { return message.JobID{1, byte(n >> 8), byte(n)} }
+	for n := range keysMax + 7 {
+		c.Own(job(n), fmt.Sprint("key ", n))
+		c.Own(job(n), fmt.Sprint("key ", n)) // again: it takes no room
+	}
+	require.Empty(t, c.keyOf(job(6)), "the oldest are forgotten")
+	require.Equal(t, "key 7", c.keyOf(job(7)))
+	require.Equal(t, fmt.Sprint("key ", keysMax+6), c.keyOf(job(keysMax+6)))
+	require.Len(t, c.keys, keysMax)
+	require.Len(t, c.owned, keysMax)
 }
