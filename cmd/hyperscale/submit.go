@@ -41,6 +41,7 @@ func newSubmitCommand() *cobra.Command {
 					return command.Usage("--%s goes with --wait: add it, or follow the job with `%s watch`", name, command.Called())
 				}
 			}
+			load.Key = job.key
 			program, plan, err := source.Read(args[0], &load, cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -106,7 +107,7 @@ func (f *submission) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.datacenters, "datacenters", nil, "`names` of where to run, by comma; one that the gate chooses if not given")
 	flags.Uint32Var(&f.count, "count", 0, "run on the best `n` datacenters, which the gate chooses once (default 1)")
 	flags.StringSliceVar(&f.prefer, "prefer", nil, "`names` of datacenters to choose first, by comma; after a minute of waiting, others that have cores")
-	flags.StringVar(&f.key, "key", "", "submitting the same twice with one key is one job")
+	flags.StringVar(&f.key, "key", "", "submitting the same twice with one key is one job; without --seed, the seed follows from it")
 	ranks := message.Ranks()
 	slices.SortFunc(ranks, func(a, b string) int { return rankOf(a).Class() - rankOf(b).Class() })
 	command.AddChoice(flags, &f.importance, "importance", message.RankMedium.String(), "place in the gate's queue, which a long wait raises", ranks...)

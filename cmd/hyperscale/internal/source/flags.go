@@ -65,6 +65,7 @@ type Flags struct {
 	Params     []string
 	files      []string // of --set-file
 	seed       uint64
+	Key        string // of the submission: without --seed the seed follows from it; empty: the seed is drawn
 
 	Secrets []string // names that the loaded program declares
 	secrets secretFlags

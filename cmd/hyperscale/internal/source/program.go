@@ -2,6 +2,7 @@ package source
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -157,10 +158,20 @@ func assemble(main string, files []message.File, feeds []message.FeedFile, flags
 		return message.Program{}, err
 	}
 	program := message.Program{Main: main, Files: files, Feeds: feeds, Params: params, VUs: flags.VUs, Duration: flags.Duration, Seed: flags.seed, Rate: flags.rate, RatePer: flags.ratePer, Iterations: flags.iterations, Stages: flags.stages}
-	if program.Seed == 0 {
+	switch {
+	case program.Seed != 0:
+	case flags.Key != "":
+		program.Seed = seedOf(flags.Key)
+	default:
 		program.Seed = drawSeed()
 	}
 	return program, nil
+}
+
+// seedOf is the seed that follows from a key: the same submission with it is the same job.
+func seedOf(key string) uint64 {
+	sum := sha256.Sum256([]byte("seed " + key))
+	return binary.LittleEndian.Uint64(sum[:]) | 1
 }
 
 func drawSeed() uint64 {
