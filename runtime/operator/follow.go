@@ -111,7 +111,11 @@ func (o *Operator) missing(ctx context.Context, t *loadTest, whole bool) {
 	if t.Status.Job == "" || !whole {
 		return
 	}
-	_, err := o.gates.job(ctx, t.Status.Job)
+	j, err := o.gates.job(ctx, t.Status.Job)
+	if err == nil {
+		o.edit(t.Metadata.UID, func(e *entry) { e.absent = time.Time{} })
+		o.renamed(ctx, t, j)
+	}
 	if statusOf(err) != http.StatusNotFound {
 		return
 	}
@@ -125,6 +129,17 @@ func (o *Operator) missing(ctx context.Context, t *loadTest, whole bool) {
 	if lost {
 		o.write(ctx, t, t.Status.to(t.Metadata.Number, phaseLost, "no gate knows the job: the gates have forgotten it, or lost their disks",
 			condition{Type: "Finished", Status: "True", Reason: phaseLost}))
+	}
+}
+
+// renamed follows a job that the gates know, and do not count with those of the operator's token: the token had another name
+// when it submitted the job, which has the object's UID in its name.
+func (o *Operator) renamed(ctx context.Context, t *loadTest, j *view.Job) {
+	if m, err := ownerOf(o.config.Label, j.Name); err != nil || m.UID != t.Metadata.UID {
+		return
+	}
+	if s := o.stateStatus(ctx, t, &view.JobRow{Job: j.Job, Name: j.Name, State: j.State}); s != nil && s.moved(&t.Status) {
+		o.write(ctx, t, s)
 	}
 }
 

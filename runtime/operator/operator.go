@@ -17,6 +17,7 @@ import (
 
 // The times of the operator.
 const (
+	namedFor     = 25 * time.Second // the name of its token counts: each comparison asks anew
 	compareEvery = 30 * time.Second // between two comparisons of all jobs with all objects
 	followEvery  = 2 * time.Second  // between two questions about the jobs
 	progressGap  = 10 * time.Second // between two writes of an object's progress
@@ -63,6 +64,7 @@ type Operator struct {
 	gone    map[string]meta   // by UID: a watch told the deletion, and the job may run
 	lists   map[string]bool   // namespaces of which there was a complete list
 	caller  string            // name of the token at the gates; empty: not known yet
+	named   time.Time         // when the gates said so
 	trouble string            // why the gates did not answer the last question; empty: they did
 
 	submits, cancels chan struct{} // one waits: there is something to do

@@ -531,6 +531,33 @@ func TestUnknownToken(t *testing.T) {
 	})
 }
 
+// TestRenamedToken: gates call the token by another name and answer on. The operator takes what belongs to that name, and
+// cancels nothing of another, from the next comparison on.
+func TestRenamedToken(t *testing.T) {
+	inWorld(t, 0, func(w *world) {
+		o, err := New(w.config)
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		go o.Run(ctx)
+		first := w.kube.Apply("shop", "t", inline("x"))
+		w.within(3*time.Second, "submitted", func() bool { return w.job(first).ID != "" })
+		w.gates.Rename("renamed")
+		time.Sleep(compareEvery + time.Second)
+		w.kube.Apply("shop", "u", inline("x"))
+		w.within(5*time.Second, "its job is that of the new name", func() bool { return w.phase("shop", "u") == "Queued" })
+		name, err := o.whoami(ctx)
+		require.NoError(t, err)
+		require.Equal(t, "renamed", name)
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, "Queued", w.phase("shop", "t"), "the job of the former name is not lost")
+		w.gates.Rename("")
+		require.True(t, w.gates.Edit(first, func(j *operatortest.Job) { j.State = "COMPLETED" }))
+		w.gates.Rename("renamed")
+		w.within(10*time.Second, "the job of the former name is followed to its end", func() bool { return w.phase("shop", "t") == "Completed" })
+	})
+}
+
 // TestBookmarks: they move a watch on, so that a server that has forgotten old events needs no list.
 func TestBookmarks(t *testing.T) {
 	for every, lists := range map[time.Duration]bool{10 * time.Second: false, 0: true} {

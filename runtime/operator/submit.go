@@ -10,13 +10,13 @@ import (
 	"hyperscale/runtime/api"
 )
 
-// whoami is the name of the token at the gates, which asks once.
+// whoami is the name of the token at the gates, which may rename it at any time: it counts for namedFor.
 func (o *Operator) whoami(ctx context.Context) (string, error) {
 	o.mu.Lock()
-	name := o.caller
+	former, named := o.caller, o.named
 	o.mu.Unlock()
-	if name != "" {
-		return name, nil
+	if former != "" && time.Since(named) < namedFor {
+		return former, nil
 	}
 	name, err := o.gates.name(ctx)
 	o.heard(err)
@@ -24,8 +24,12 @@ func (o *Operator) whoami(ctx context.Context) (string, error) {
 		return "", err
 	}
 	o.mu.Lock()
-	o.caller = name
+	o.caller, o.named = name, time.Now()
 	o.mu.Unlock()
+	if former != "" && former != name {
+		o.config.Logger.Warn("the gates call the operator's token by another name: its jobs from before belong to the former one, and only a token of the role operator cancels them",
+			"former", former, "name", name)
+	}
 	return name, nil
 }
 

@@ -25,6 +25,7 @@ type Gates struct {
 
 	mu    sync.Mutex
 	fault func(w http.ResponseWriter, r *http.Request) bool
+	name  string // of the token; empty: TokenName
 	jobs  map[string]*Job
 	list  []string // IDs in the order of submission
 }
@@ -35,6 +36,15 @@ func (g *Gates) SetFault(f func(w http.ResponseWriter, r *http.Request) bool) {
 	defer g.mu.Unlock()
 	g.fault = f
 }
+
+// Rename gives the token another name. Its jobs stay those of the former name.
+func (g *Gates) Rename(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.name = name
+}
+
+func (g *Gates) token() string { return cmp.Or(g.name, TokenName) }
 
 // Job is a job of the double.
 type Job struct {
@@ -52,7 +62,7 @@ func NewGates() *Gates { return &Gates{jobs: map[string]*Job{}} }
 func (g *Gates) Edit(key string, change func(*Job)) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	j := g.jobs[api.JobOf(TokenName, key)]
+	j := g.jobs[api.JobOf(g.token(), key)]
 	if j != nil {
 		change(j)
 	}
@@ -75,7 +85,7 @@ func (g *Gates) Jobs() (all []Job) {
 func (g *Gates) Forget(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.jobs, api.JobOf(TokenName, key))
+	delete(g.jobs, api.JobOf(g.token(), key))
 }
 
 // ServeHTTP implements http.Handler.
@@ -95,7 +105,7 @@ func (g *Gates) answer(w http.ResponseWriter, r *http.Request) {
 	j := g.jobs[id]
 	switch {
 	case r.URL.Path == "/v1/whoami":
-		reply(w, http.StatusOK, api.Caller{Name: TokenName, Role: "submitter"})
+		reply(w, http.StatusOK, api.Caller{Name: g.token(), Role: "submitter"})
 	case r.URL.Path == "/v1/jobs" && r.Method == http.MethodPost:
 		g.submit(w, r)
 	case r.URL.Path == "/v1/jobs":
@@ -134,7 +144,7 @@ func (g *Gates) submit(w http.ResponseWriter, r *http.Request) {
 		Fail(w, http.StatusBadRequest, "bad_body", fmt.Sprint(err))
 		return
 	}
-	id := api.JobOf(TokenName, key)
+	id := api.JobOf(g.token(), key)
 	j := g.jobs[id]
 	had := j != nil
 	switch {
