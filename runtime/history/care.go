@@ -44,12 +44,18 @@ func (s *Store) Prune(p Pruning) (gone []Run, err error) {
 	}
 	const which = `WHERE tag IS NULL AND ? IN ('', name) AND started < ?
 		AND (SELECT count(*) FROM hyperscale_run n WHERE n.name = r.name AND n.number > r.number) >= ?`
-	if gone, err = s.query(which+" ORDER BY started, number", p.Name, before, p.Keep); err != nil || p.DryRun || len(gone) == 0 {
+	list := func(from source) (all []Run, err error) {
+		return s.query(from, which+" ORDER BY started, number", p.Name, before, p.Keep)
+	}
+	if gone, err = list(s.db); err != nil || p.DryRun || len(gone) == 0 {
 		return gone, err
 	}
 	err = s.within(func(tx *sql.Tx) error {
+		if gone, err = list(tx); err != nil { // another command may have tagged some meanwhile
+			return err
+		}
 		for i := range gone {
-			if _, err := tx.Exec("DELETE FROM hyperscale_run WHERE tag IS NULL AND job = ?", gone[i].Job); err != nil {
+			if _, err := tx.Exec("DELETE FROM hyperscale_run WHERE job = ?", gone[i].Job); err != nil {
 				return err
 			}
 		}

@@ -63,7 +63,7 @@ const runColumns = `r.job, r.name, r.number, r.started, coalesce(r.ended, r.star
 
 // Runs lists the newest runs of a name, or of all if it is empty, the newest first.
 func (s *Store) Runs(name string, most int) ([]Run, error) {
-	return s.query("WHERE ? IN ('', name) ORDER BY started DESC, number DESC LIMIT ?", name, most)
+	return s.query(s.db, "WHERE ? IN ('', name) ORDER BY started DESC, number DESC LIMIT ?", name, most)
 }
 
 // ErrNone is of a run that is not in the history.
@@ -104,12 +104,12 @@ func (s *Store) LastGood(of *Run) (*Run, error) {
 
 // Good lists the newest good runs before one, of the same name and load, the newest first.
 func (s *Store) Good(of *Run, most int) ([]Run, error) {
-	return s.query("WHERE name = ? AND load_digest = ? AND number < ? AND outcome = ? AND thresholds_ok AND NOT saturated ORDER BY number DESC LIMIT ?",
+	return s.query(s.db, "WHERE name = ? AND load_digest = ? AND number < ? AND outcome = ? AND thresholds_ok AND NOT saturated ORDER BY number DESC LIMIT ?",
 		of.Name, of.LoadDigest, of.Number, completed, most)
 }
 
 func (s *Store) one(where string, args ...any) (*Run, error) {
-	runs, err := s.query(where, args...)
+	runs, err := s.query(s.db, where, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func (s *Store) one(where string, args ...any) (*Run, error) {
 	return &runs[0], nil
 }
 
-func (s *Store) query(where string, args ...any) (runs []Run, err error) {
-	err = s.each(func(rows *sql.Rows) error {
+func (s *Store) query(from source, where string, args ...any) (runs []Run, err error) {
+	err = s.each(from, func(rows *sql.Rows) error {
 		r, err := scan(rows)
 		if err == nil {
 			runs = append(runs, *r)
@@ -130,9 +130,14 @@ func (s *Store) query(where string, args ...any) (runs []Run, err error) {
 	return runs, err
 }
 
+// source answers a query: a database, or a transaction.
+type source interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+}
+
 // each passes the rows of a query.
-func (s *Store) each(do func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := s.db.Query(query, args...)
+func (s *Store) each(from source, do func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := from.Query(query, args...)
 	if err != nil {
 		return s.failed("read", err)
 	}

@@ -85,6 +85,7 @@ func TestTeam(t *testing.T) {
 	}
 
 	t.Run("commands at once", func(t *testing.T) { keepTogether(t, server) })
+	t.Run("a name that is no UTF-8", func(t *testing.T) { keepAnyName(t, server) })
 	t.Setenv("HISTORY_BAD", "not-this-one-1f3a")
 	t.Setenv("HISTORY_GOOD", postgrestest.Password)
 	if _, err := Open(server.URL("scram") + ",password_env=HISTORY_GOOD"); err == nil || !strings.Contains(err.Error(), "permission denied") {
@@ -108,6 +109,24 @@ func TestTeam(t *testing.T) {
 	server.Ask("shop", "update hyperscale_history.schema set version = 99")
 	if _, err := Open(at); !errors.Is(err, ErrNewer) {
 		t.Errorf("a newer schema: %v", err)
+	}
+}
+
+// keepAnyName keeps and finds a run of a file whose name is any bytes.
+func keepAnyName(t *testing.T, server *postgrestest.Server) {
+	s := openIn(t, server.URL("load"))
+	const name = "caf\xe9 \x00.star"
+	if _, err := s.Keep(resultOf(900, 1000, func(r *report.Result) {
+		r.Name, r.Workflows[0].Name, r.Workflows[0].Steps[0].Name, r.Thresholds[0].Expr = name, "w\xff", "p\xffy", "p\xffy.p99 < 1s"
+	})); err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Find(name, 0)
+	if err != nil || run.Name != "caf\ufffd \ufffd.star" || run.Job != "job-00900" {
+		t.Errorf("found %+v, %v", run, err)
+	}
+	if gone, err := s.Prune(Pruning{Name: name}); err != nil || len(gone) != 1 {
+		t.Errorf("pruned %d, %v", len(gone), err)
 	}
 }
 

@@ -60,7 +60,7 @@ type Other struct {
 
 // Places lists the names and workflows that have a step.
 func (s *Store) Places(step string) (all []Query, err error) {
-	err = s.each(func(rows *sql.Rows) error {
+	err = s.each(s.db, func(rows *sql.Rows) error {
 		q := Query{Step: step}
 		if err := rows.Scan(&q.Name, &q.Workflow); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (s *Store) Series(q Query) (*Series, error) {
 	}
 	all.Metric = Metrics()[at]
 	const from = " FROM hyperscale_run r JOIN hyperscale_result t USING (job) WHERE r.name = ? AND t.workflow = ? AND t.step = ? "
-	err := s.each(func(rows *sql.Rows) error {
+	err := s.each(s.db, func(rows *sql.Rows) error {
 		var o Other
 		var newest int
 		if err := rows.Scan(&o.Load, &o.Digest, &o.Runs, &newest); err != nil {
@@ -97,7 +97,7 @@ func (s *Store) Series(q Query) (*Series, error) {
 		return nil
 	}, "SELECT max(r.load), r.load_digest, count(*), max(r.number)"+from+"GROUP BY r.load_digest ORDER BY 4 DESC", q.Name, q.Workflow, q.Step)
 	if err == nil {
-		err = s.each(func(rows *sql.Rows) error {
+		err = s.each(s.db, func(rows *sql.Rows) error {
 			p := Point{}
 			r, err := scan(rows, &p.Value)
 			if err != nil {

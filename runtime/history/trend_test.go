@@ -195,6 +195,26 @@ func TestTagAndPrune(t *testing.T) {
 	}
 }
 
+// A run that gets a tag while another command prunes stays, and the command does not list it as removed.
+func TestPruneListsWhatItRemoves(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "h.db")
+	s, other := openIn(t, file), openIn(t, file)
+	for n := range 60 {
+		run := mustKeep(t, s, resultOf(n, 1000))
+		tagged := make(chan error, 1)
+		go func() { tagged <- other.Tag(run, "keep") }()
+		gone, err := s.Prune(Pruning{Before: begin.Add(1000 * time.Hour)})
+		if err := errors.Join(err, <-tagged); err != nil {
+			t.Fatal(err)
+		}
+		for i := range gone {
+			if there, err := s.Find(gone[i].Name, gone[i].Number); err == nil {
+				t.Fatalf("run %d is listed as removed, and is there with tag %q", gone[i].Number, there.Tag)
+			}
+		}
+	}
+}
+
 // BenchmarkTrend answers over a full history.
 func BenchmarkTrend(b *testing.B) {
 	s, err := Open(filepath.Join(b.TempDir(), "h.db"))

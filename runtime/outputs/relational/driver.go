@@ -168,7 +168,8 @@ func textOf(v driver.Value) postgres.Argument {
 	case time.Time:
 		return postgres.Text(v.UTC().Format(time.RFC3339Nano))
 	}
-	return postgres.Text(strings.ReplaceAll(v.(string), "\x00", "\ufffd")) // a text of PostgreSQL has no NUL
+	// A text of PostgreSQL is UTF-8 without NUL; a file's name may be any bytes.
+	return postgres.Text(strings.ReplaceAll(strings.ToValidUTF8(v.(string), "\ufffd"), "\x00", "\ufffd"))
 }
 
 // answered is an answer: rows in the order of the columns.
