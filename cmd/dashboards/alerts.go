@@ -22,27 +22,46 @@ const (
 const head = "# Written by `go run ./cmd/dashboards`: do not edit.\n"
 
 // ruleName spells an alert as Prometheus does: HyperscaleQueueHigh.
-func ruleName(r alert.Rule) string {
+func ruleName(name string) string {
 	var b strings.Builder
 	b.WriteString("Hyperscale")
-	for _, word := range strings.Split(r.Name, "-") {
+	for _, word := range strings.Split(name, "-") {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return b.String()
 }
 
+// seen is an alert that no node raises: Prometheus sees it in the metrics of the others.
+type seen struct{ name, expr, severity, when, remedy string }
+
+func seenAlerts() []seen {
+	return []seen{{
+		"member-dead", `max(hyperscale_swim_members{state="dead"}) > 0`, "warning",
+		"a gate, a manager or a worker is dead: another one took its work over, and the load goes on",
+		"start the node again, or give the seat of a gate or a manager to another one with `hyperscale members replace`",
+	}}
+}
+
+// writeRule writes an alert for Prometheus.
+func writeRule(b *bytes.Buffer, s seen) {
+	fmt.Fprintf(b, "      - alert: %s\n        expr: '%s'\n        labels:\n          severity: %s\n        annotations:\n          summary: %q\n          remedy: %q\n          manual: %s#%s\n",
+		ruleName(s.name), s.expr, s.severity, s.when, s.remedy, manualName, s.name)
+}
+
 // alertsFile returns the alerts for Prometheus. Of a group one alert remains while another leader takes it over.
 func alertsFile() []byte {
 	var b bytes.Buffer
-	b.WriteString(head + "# A node itself decides when an alert begins and ends, so no rule has a `for`.\ngroups:\n  - name: hyperscale-alerts\n    rules:\n")
+	b.WriteString(head + "# A node itself decides when an alert begins and ends, so no rule has a `for`: the last ones alone are of what no node tells of itself.\ngroups:\n  - name: hyperscale-alerts\n    rules:\n")
 	for id := range alert.IDs {
 		r := alert.RuleOf(id)
 		expr := fmt.Sprintf("hyperscale_alert{alert=%q} == 1", r.Name)
 		if r.Group {
 			expr = fmt.Sprintf("max by (alert, severity, group) (max_over_time(hyperscale_alert{alert=%q}[1m])) == 1", r.Name)
 		}
-		fmt.Fprintf(&b, "      - alert: %s\n        expr: '%s'\n        labels:\n          severity: %s\n        annotations:\n          summary: %q\n          remedy: %q\n          manual: %s#%s\n",
-			ruleName(r), expr, r.Severity(), r.When, r.Remedy, manualName, r.Name)
+		writeRule(&b, seen{r.Name, expr, r.Severity(), r.When, r.Remedy})
+	}
+	for _, s := range seenAlerts() {
+		writeRule(&b, s)
 	}
 	return b.Bytes()
 }
@@ -60,6 +79,9 @@ func alertsText() string {
 			long = fmt.Sprintf("After %d s", r.For/time.Second)
 		}
 		fmt.Fprintf(&b, "\n#### %s\n\n%s, %s: %s.\n**Remedy:** %s.\n", r.Name, long, r.Severity(), r.When, r.Remedy)
+	}
+	for _, s := range seenAlerts() {
+		fmt.Fprintf(&b, "\n#### %s\n\nAt once, %s, by Prometheus alone: %s.\n**Remedy:** %s.\n", s.name, s.severity, s.when, s.remedy)
 	}
 	return b.String() + "\n"
 }

@@ -68,7 +68,7 @@ func TestAlertsAreThoseOfTheList(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(alertsFile(), &parsed); err != nil || len(parsed.Groups) != 1 || len(parsed.Groups[0].Rules) != int(alert.IDs) {
+	if err := yaml.Unmarshal(alertsFile(), &parsed); err != nil || len(parsed.Groups) != 1 || len(parsed.Groups[0].Rules) != int(alert.IDs)+len(seenAlerts()) {
 		t.Fatalf("the rules are %+v, %v", parsed, err)
 	}
 	manual, err := os.ReadFile(filepath.Join(root, manualName))
@@ -76,8 +76,18 @@ func TestAlertsAreThoseOfTheList(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range parsed.Groups[0].Rules {
-		want := alert.RuleOf(alert.ID(i))
-		if r.Alert != ruleName(want) || r.Labels["severity"] != want.Severity() || r.Annotations["summary"] != want.When || r.Annotations["remedy"] != want.Remedy || !strings.Contains(r.Expr, want.Name) {
+		var want alert.Rule
+		if i < int(alert.IDs) {
+			want = alert.RuleOf(alert.ID(i))
+		} else {
+			one := seenAlerts()[i-int(alert.IDs)]
+			want = alert.Rule{Name: one.name, When: one.when, Remedy: one.remedy}
+			if r.Expr != one.expr {
+				t.Errorf("rule %d is %q, want %q", i, r.Expr, one.expr)
+			}
+			r.Expr = one.name
+		}
+		if r.Alert != ruleName(want.Name) || r.Labels["severity"] != want.Severity() || r.Annotations["summary"] != want.When || r.Annotations["remedy"] != want.Remedy || !strings.Contains(r.Expr, want.Name) {
 			t.Errorf("rule %d is %+v, want that of %+v", i, r, want)
 		}
 		if name, anchor, _ := strings.Cut(r.Annotations["manual"], "#"); name != manualName || !strings.Contains(string(manual), "\n#### "+anchor+"\n") {
@@ -178,7 +188,7 @@ func TestEachAlertFiresAndIsSilent(t *testing.T) {
 			labels["instance"] = "g1"
 		}
 		fires := []expectedA{{labels, map[string]string{"summary": r.When, "remedy": r.Remedy, "manual": manualName + "#" + r.Name}}}
-		at := func(when string, want []expectedA) alertTest { return alertTest{when, ruleName(r), want} }
+		at := func(when string, want []expectedA) alertTest { return alertTest{when, ruleName(r.Name), want} }
 		one := ruleTest{Name: r.Name + " is raised", Interval: "15s", Input: []input{series(r.Name, r.Severity(), "g1", "0 0 1x19 0x20"), series(r.Name, r.Severity(), "g2", "0x40")}}
 		one.AlertTests = []alertTest{at("15s", nil), at("1m", fires), at("5m", fires), at("7m", nil)}
 		silent := ruleTest{Name: r.Name + " is not raised", Interval: "15s", Input: []input{series(r.Name, r.Severity(), "g1", "0x40")}, AlertTests: []alertTest{at("5m", nil)}}
@@ -198,7 +208,14 @@ func TestEachAlertFiresAndIsSilent(t *testing.T) {
 		taken.AlertTests = append(taken.AlertTests, at("7m", nil))
 		tests = append(tests, taken)
 	}
-	testRules(t, alertsFile(), tests)
+	dead := ruleTest{Name: "a member is dead", Interval: "15s", Input: []input{
+		{`hyperscale_swim_members{state="dead",instance="g1"}`, "0 0 1x19 0x20"}, {`hyperscale_swim_members{state="dead",instance="g2"}`, "0x40"}, {`hyperscale_swim_members{state="left",instance="g1"}`, "1x40"},
+	}}
+	for _, one := range seenAlerts() {
+		fires := []expectedA{{map[string]string{"severity": one.severity}, map[string]string{"summary": one.when, "remedy": one.remedy, "manual": manualName + "#" + one.name}}}
+		dead.AlertTests = append(dead.AlertTests, alertTest{"15s", ruleName(one.name), nil}, alertTest{"1m", ruleName(one.name), fires}, alertTest{"5m", ruleName(one.name), fires}, alertTest{"7m", ruleName(one.name), nil})
+	}
+	testRules(t, alertsFile(), append(tests, dead))
 }
 
 // The recording rules add up gates and datacenters, have no label of a run, and take requests of functions

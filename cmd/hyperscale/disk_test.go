@@ -14,17 +14,18 @@ import (
 
 // disk is a small one of a node's own.
 type disk struct {
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	size int
 }
 
-// newDisk mounts one where the node will have its data; it needs root.
-func newDisk(t *testing.T, dir string) *disk {
+// newDisk mounts one of so many bytes where the node will have its data; it needs root.
+func newDisk(t *testing.T, dir string, size int) *disk {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
 		t.Skipf("a full disk needs a file system of its own, and mounting one says: %v; run this test as root, outside of a sandbox", err)
 	}
 	t.Cleanup(func() {
@@ -32,14 +33,27 @@ func newDisk(t *testing.T, dir string) *disk {
 			t.Errorf("unmount %s: %v", dir, err)
 		}
 	})
-	return &disk{t, dir}
+	return &disk{t, dir, size}
 }
 
 // fill leaves no room.
 func (d *disk) fill() {
 	d.t.Helper()
-	if err := os.WriteFile(filepath.Join(d.dir, "fill"), make([]byte, 2<<20), 0o644); !errors.Is(err, syscall.ENOSPC) {
+	if err := os.WriteFile(filepath.Join(d.dir, "fill"), make([]byte, d.size+1<<20), 0o644); !errors.Is(err, syscall.ENOSPC) {
 		d.t.Fatalf("the disk is not full: %v", err)
+	}
+}
+
+// leave leaves a part of the disk in percent.
+func (d *disk) leave(percent int) {
+	d.t.Helper()
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(d.dir, &s); err != nil {
+		d.t.Fatal(err)
+	}
+	fill := max(0, int(s.Bavail)*int(s.Bsize)-d.size*percent/100)
+	if err := os.WriteFile(filepath.Join(d.dir, "fill"), make([]byte, fill), 0o644); err != nil {
+		d.t.Fatal(err)
 	}
 }
 
@@ -57,7 +71,7 @@ func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	disks := map[string]*disk{}
 	for _, id := range []string{"gate-1", "manager-1", "worker-1"} {
-		disks[id] = newDisk(t, filepath.Join(dir, id))
+		disks[id] = newDisk(t, filepath.Join(dir, id), 1<<20)
 	}
 	url := serveTarget(t, "--latency", "5ms")
 	c := startClusterIn(t, dir, 1)

@@ -33,6 +33,8 @@ type group struct {
 	admins   map[string]string
 	nodes    map[string]*process
 	more     []string // flags of gates
+
+	trust func(id string) []string // flags of a node's certificate; nil: it has none
 }
 
 func freeAddresses(t *testing.T, prefix string, n int) map[string]string {
@@ -63,6 +65,9 @@ func (g *group) path(name string) string { return filepath.Join(g.dir, name) }
 // settings are a node's flags.
 func (g *group) settings(id string) []string {
 	common := []string{"--id", id, "--data", g.path(id)}
+	if g.trust != nil {
+		common = append(common, g.trust(id)...)
+	}
 	timing := []string{"--lease", groupLease.String(), "--quorum-timeout", "500ms", "--gates", list(g.gates)}
 	role, _, _ := strings.Cut(id, "-")
 	switch role {

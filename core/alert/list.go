@@ -65,12 +65,12 @@ func hostRules() [IDs]Rule {
 		},
 		SinkBehind: {
 			Name: "sink-behind", Host: true, Clear: 5 * time.Second,
-			When:   "a batch of rows has waited for a sink of a gate for more than 5 minutes: what a sink does not have gate.output_timeout after a job's end is lost",
+			When:   "a sink is behind: a gate has waited for it to take rows for more than 5 minutes, and what it does not have gate.output_timeout after a job's end is lost",
 			Remedy: "see why in the gate's log and in `hyperscale status JOB`, and repair the place or what the section outputs says of it; rows wait for it",
 		},
 		SinkLost: {
 			Name: "sink-lost", Host: true, Clear: 10 * time.Minute,
-			When:   "a gate has given rows of a job up: a sink did not take them gate.output_timeout after the job's end, its credentials were rejected for 5 minutes, or it gives no answers",
+			When:   "a sink is given up and lacks rows: it did not take them gate.output_timeout after the job's end, it rejected a gate's credentials for 5 minutes, or it gives no answers",
 			Remedy: "repair the place or its credentials; `hyperscale status JOB` says how many rows each sink lacks",
 		},
 	}

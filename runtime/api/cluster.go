@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"hyperscale/core/message"
 	"hyperscale/runtime/view"
@@ -42,7 +43,18 @@ func (c *call) cluster() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, view.ClusterOf(group, nodes))
+	return c.answer(http.StatusOK, view.ClusterOf(s.withAlerts(group), nodes))
+}
+
+// withAlerts adds what the machine that answers does not see of this gate: its certificate, its disk, its sinks. Callers share
+// the answer, so it stays as it is.
+func (s *Server) withAlerts(group *message.ClusterStatus) *message.ClusterStatus {
+	if s.config.Alerts == nil {
+		return group
+	}
+	all := *group
+	all.Warnings = slices.Concat(group.Warnings, s.config.Alerts())
+	return &all
 }
 
 func (c *call) datacenters() error {
@@ -58,5 +70,5 @@ func (c *call) alerts() error {
 	if err != nil {
 		return err
 	}
-	return c.answer(http.StatusOK, AlertList{group.Gate, append([]string{}, group.Warnings...)})
+	return c.answer(http.StatusOK, AlertList{group.Gate, append([]string{}, c.server.withAlerts(group).Warnings...)})
 }

@@ -230,7 +230,7 @@ func (f *feed) hold(n *news, c *message.ClusterStatus) {
 func (f *feed) observe(ctx context.Context, s *Server) {
 	for ticks := time.NewTicker(alertsEvery); ; {
 		if c, err := shared(ctx, s, &s.lists.cluster, &message.ClusterQuery{}); err == nil {
-			f.change(func(n *news) { f.hold(n, c) })
+			f.change(func(n *news) { f.hold(n, s.withAlerts(c)) })
 		}
 		select {
 		case <-ticks.C:

@@ -54,3 +54,25 @@ func TestSinksOfAJob(t *testing.T) {
 		require.Equal(t, want, got.Sinks, path)
 	}
 }
+
+// TestAlertsOfThisGate: the cluster and the list of alerts have those of the gate's own host beside those of its machine, and
+// what callers share does not grow.
+func TestAlertsOfThisGate(t *testing.T) {
+	s := start(t, func(config *Config) { config.Alerts = func() []string { return []string{"alert disk-low: x"} } })
+	s.answer(message.KindClusterQuery, func(node.Message) node.Message {
+		return &message.ClusterStatus{Gate: "gate-1", Warnings: append(make([]string, 0, 8), "alert queue-high: y")}
+	})
+	s.answer(message.KindStatusQuery, func(node.Message) node.Message { return &message.StatusList{} })
+	want := []string{"alert queue-high: y", "alert disk-low: x"}
+	for range 2 {
+		for path, key := range map[string]string{"/v1/cluster": "warnings", "/v1/alerts": "alerts"} {
+			r := s.call(node.RightView, http.MethodGet, path, "")
+			require.Equal(t, http.StatusOK, r.status, "%s", r.body)
+			var got map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal(r.body, &got))
+			var all []string
+			require.NoError(t, json.Unmarshal(got[key], &all))
+			require.Equal(t, want, all, path)
+		}
+	}
+}

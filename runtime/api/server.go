@@ -55,6 +55,7 @@ type Config struct {
 	Compiler *compile.Compiler
 	Gate     string                 // the name of this gate
 	Outputs  func() []carrier.Stats // its sinks; nil: it has none
+	Alerts   func() []string        // about its certificate, disk and sinks; nil: it has none
 	Clear    bool                   // frames cross the network in clear: no secret of a program may
 	Logger   *slog.Logger
 	Metrics  prometheus.Registerer // has its figures; nil: none has

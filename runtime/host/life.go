@@ -135,6 +135,9 @@ func (n *Node) AdminAddr() string {
 // Sinks are how far its sinks are; nil: it has none.
 func (n *Node) Sinks() []carrier.Stats { return n.sinks.Stats() }
 
+// Alerts are those about its certificate, its disk and its sinks, with their remedies: its machine tells the others.
+func (n *Node) Alerts() []string { return n.work.alerts() }
+
 // Stats are the loop's.
 func (n *Node) Stats() loop.Stats { return n.loop.Stats() }
 

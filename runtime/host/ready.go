@@ -93,7 +93,18 @@ func (w *work) observe(e node.Event) {
 	}
 }
 
-// members is the set that the node is a member of.
+// alerts are those that the host judges and no machine tells of, sorted.
+func (w *work) alerts() (all []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range alert.IDs {
+		if text, on := w.near[id.String()]; on && alert.RuleOf(id).Host {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // takeLacks returns what sinks lack of jobs that have ended since the last call.
 func (w *work) takeLacks() []string {
 	w.mu.Lock()
@@ -103,6 +114,7 @@ func (w *work) takeLacks() []string {
 	return all
 }
 
+// members is the set that the node is a member of.
 func (w *work) members() []node.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()

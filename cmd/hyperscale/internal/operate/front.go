@@ -64,7 +64,7 @@ func openFront(c *config.Node, n *host.Node, known *tokens.File, logger *slog.Lo
 	f.server, err = api.Serve(api.Config{
 		Listen: c.API, Cert: c.APICert, Key: c.APIKey, Hosts: append([]string{string(n.Addr())}, c.APIHosts...),
 		Tokens: known, Certificates: callers, Client: f.client, Logger: logger, Metrics: n.Registry(), Compiler: compiler, Clear: c.Exposed() && !c.Certs().Given(),
-		Gate: c.ID, Outputs: n.Sinks,
+		Gate: c.ID, Outputs: n.Sinks, Alerts: n.Alerts,
 	})
 	if err != nil {
 		f.client.Kill()
