@@ -33,7 +33,7 @@ type group struct {
 	admins   map[string]string
 	nodes    map[string]*process
 	more     []string // flags of gates
-
+	timing   []string // flags of gates and managers
 	trust func(id string) []string // flags of a node's certificate; nil: it has none
 }
 
@@ -48,7 +48,8 @@ func freeAddresses(t *testing.T, prefix string, n int) map[string]string {
 
 func newGroup(t *testing.T) *group {
 	t.Helper()
-	return &group{t: t, dir: t.TempDir(), gates: freeAddresses(t, "gate", 3), managers: freeAddresses(t, "manager", 3), admins: map[string]string{}, nodes: map[string]*process{}}
+	return &group{t: t, dir: t.TempDir(), gates: freeAddresses(t, "gate", 3), managers: freeAddresses(t, "manager", 3), admins: map[string]string{}, nodes: map[string]*process{},
+		timing: []string{"--lease", groupLease.String(), "--quorum-timeout", "500ms"}}
 }
 
 func list(addresses map[string]string) string {
@@ -68,7 +69,7 @@ func (g *group) settings(id string) []string {
 	if g.trust != nil {
 		common = append(common, g.trust(id)...)
 	}
-	timing := []string{"--lease", groupLease.String(), "--quorum-timeout", "500ms", "--gates", list(g.gates)}
+	timing := append(slices.Clone(g.timing), "--gates", list(g.gates))
 	role, _, _ := strings.Cut(id, "-")
 	switch role {
 	case "gate":
@@ -110,7 +111,7 @@ func (g *group) led(want string) {
 }
 
 // owner waits until a gate that is not this one owns the job, and returns its id. It does not ask that gate: one that was
-// away knows who owned the job before.
+// away does not know who owns the job.
 func (g *group) owner(job, not string) (id string) {
 	g.t.Helper()
 	eventually(g.t, "another gate than "+not+" owns "+job, patience, func() bool {

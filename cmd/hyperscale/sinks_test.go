@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/core/manager"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
 	"hyperscale/runtime/ui"
 )
@@ -24,7 +25,11 @@ type hook struct {
 	begun  uint64         // requests of the whole job's windows, each row once
 	bodies int
 	broken int
+	came   chan struct{} // takes a signal from each body that waits for its answer, if a test listens
 }
+
+// answer is how long a hook takes, so that a batch is on its way when its gate dies.
+const answer = 200 * time.Millisecond
 
 func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
@@ -39,6 +44,11 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = json.Unmarshal(b, &in)
 	}
+	select {
+	case h.came <- struct{}{}:
+	default:
+	}
+	time.Sleep(answer)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err != nil { // its sender was killed
@@ -67,16 +77,18 @@ func (h *hook) count() (rows, twice int) {
 	return rows, twice
 }
 
-// TestGatesDeliverWhateverDies: the gate that owns a job delivers its rows, and dies of SIGKILL meanwhile, again and again
-// (HYPERSCALE_KILLS times, else once). A place that is exact has each row once, and adds up; a place that adds up has
-// no more rows twice than the gates say.
+// TestGatesDeliverWhateverDies: the gate that owns a job delivers its rows, and dies of SIGKILL while a batch is on its
+// way, again and again (HYPERSCALE_KILLS times, else once). A place that is exact has each row once, and adds up; a place
+// that adds up has no more rows twice than the gates say. Each owner lives until managers have its word: the job would not
+// outlive two owners that die without one (docs/ownership.md).
 func TestGatesDeliverWhateverDies(t *testing.T) {
 	kills := killsWanted(t, "1")
 	url, file := serveTarget(t, "--latency", "5ms"), write(t, "load.star", loadFile)
-	h := &hook{rows: map[string]int{}}
+	h := &hook{rows: map[string]int{}, came: make(chan struct{})}
 	server := httptest.NewServer(h)
 	defer server.Close()
 	g := newGroup(t)
+	g.timing = []string{"--profile", "lan"}
 	database := postgrestest.Start(t)
 	database.Ask("shop", "create role load login", "create schema load authorization load", "alter role load set search_path = load")
 	place := "postgres://load@" + database.Address() + "/shop?sslmode=disable"
@@ -91,14 +103,24 @@ outputs:
 
 	run(t, command.ExitUsage, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--out", "sink=hous").says(`sink "hous" is not configured`)
 	out := g.path("client.json")
-	wait := start(t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", (time.Duration(kills) * 15 * time.Second).String(), "--wait", "--ui", "none",
+	lasts := time.Duration(kills) * 15 * time.Second
+	began := time.Now()
+	wait := start(t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", lasts.String(), "--wait", "--ui", "none",
 		"--out", "json="+out, "--out", "sink=house", "--out", "sink=hook", "--out-wait", "2m", "--journal", g.path("client.jsonl"))
 	job := wait.await(`^([0-9a-z]{26})\n`)
 	last := ""
 	for range kills {
-		owner := g.owner(job, last)
+		owner, owns := g.owner(job, last), time.Now()
 		before, _ := h.count()
-		eventually(t, owner+" delivers", patience, func() bool { now, _ := h.count(); return now > before+6 })
+		eventually(t, owner+" delivers, and has answered heartbeats", patience, func() bool {
+			now, _ := h.count()
+			return now > before+6 && time.Since(owns) > 2*manager.Default().Heartbeat
+		})
+		select {
+		case <-h.came:
+		case <-time.After(patience):
+			t.Fatalf("%s delivers no more", owner)
+		}
 		g.nodes[owner].kill()
 		g.owner(job, owner)
 		g.start(owner)
@@ -106,6 +128,11 @@ outputs:
 		last = owner
 	}
 	require.Regexp(t, `(?s)sink hook \(webhook\): [a-z ]+, [0-9]+ rows delivered.*sink house \(postgres\): [a-z ]+, [0-9]+ rows delivered`, run(t, command.ExitGood, "status", job, "--gate", list(g.gates)).out.String())
+	t.Logf("%d kills took %v", kills, time.Since(began).Round(time.Second))
+	select {
+	case <-wait.done:
+	case <-time.After(time.Until(began.Add(lasts))):
+	}
 	wait.expect(command.ExitGood)
 	r := readResult(t, out)
 	adds(t, r)
