@@ -32,9 +32,9 @@ type group struct {
 	managers map[string]string
 	admins   map[string]string
 	nodes    map[string]*process
-	more     []string // flags of gates
-	timing   []string // flags of gates and managers
-	trust func(id string) []string // flags of a node's certificate; nil: it has none
+	more     []string                 // flags of gates
+	timing   []string                 // flags of gates and managers
+	trust    func(id string) []string // flags of a node's certificate; nil: it has none
 }
 
 func freeAddresses(t *testing.T, prefix string, n int) map[string]string {

@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +18,9 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/manager"
+	"hyperscale/runtime/outputs/outputstest/servers/serverstest"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
+	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 )
 
@@ -77,6 +83,38 @@ func (h *hook) count() (rows, twice int) {
 	return rows, twice
 }
 
+// sumsArrived judges what a Prometheus has of a job's sums: the newest of each series is the result's, and none fell.
+func sumsArrived(t *testing.T, server, job string, r *report.Result) {
+	t.Helper()
+	of := fmt.Sprintf("{run=%q}", job)
+	value := func(query string) float64 {
+		all, err := promValues(server, query)
+		require.NoError(t, err)
+		require.Len(t, all, 1, query)
+		return all[0]
+	}
+	step := r.Workflows[0].Steps[0]
+	for query, want := range map[string]uint64{
+		"sum(last_over_time(hyperscale_requests_started_total" + of + "[1h]))":                                      r.Totals.Started,
+		fmt.Sprintf("sum(last_over_time(hyperscale_requests_total{run=%q,result=\"ok\"}[1h]))", job):                r.Totals.OK,
+		"sum(last_over_time(hyperscale_datacenter_requests_total" + of + "[1h]))":                                   r.Totals.Started,
+		"sum(last_over_time(hyperscale_received_bytes_total" + of + "[1h]))":                                        step.BytesIn,
+		fmt.Sprintf("sum(last_over_time(hyperscale_request_duration_seconds_bucket{run=%q,le=\"+Inf\"}[1h]))", job): step.LatencyNS.Count,
+		fmt.Sprintf("last_over_time(hyperscale_job_state{run=%q,state=\"COMPLETED\"}[1h])", job):                    1,
+		"sum(resets(hyperscale_requests_started_total" + of + "[1h]))":                                              0,
+		"sum(count_over_time(hyperscale_requests_started_total" + of + "[1h])) > bool 5":                            1,
+	} {
+		require.Equal(t, float64(want), value(query), query)
+	}
+	series := serverstest.PrometheusSamples(t, strings.TrimPrefix(server, "http://"), fmt.Sprintf(`hyperscale_requests_started_total{run=%q}`, job), time.Now())
+	require.Len(t, series, 1)
+	times := slices.Sorted(maps.Keys(series[0].Samples))
+	begin := int64(math.Round(1000 * value("last_over_time(hyperscale_job_start_timestamp_seconds"+of+"[1h])")))
+	for _, at := range times[:len(times)-1] { // the last window ends with the job
+		require.Zero(t, (at-begin)%1000, "a sample has the time of its row: %d ms behind %d", at, begin)
+	}
+}
+
 // TestGatesDeliverWhateverDies: the gate that owns a job delivers its rows, and dies of SIGKILL while a batch is on its
 // way, again and again (HYPERSCALE_KILLS times, else once). A place that is exact has each row once, and adds up; a place
 // that adds up has no more rows twice than the gates say. Each owner lives until managers have its word: the job would not
@@ -91,12 +129,18 @@ func TestGatesDeliverWhateverDies(t *testing.T) {
 	g.timing = []string{"--profile", "lan"}
 	database := postgrestest.Start(t)
 	database.Ask("shop", "create role load login", "create schema load authorization load", "alter role load set search_path = load")
+	prometheus, stop, err := runPrometheus(g.path("prometheus"), "")
+	if stop != nil {
+		defer stop()
+	}
+	require.NoError(t, err)
 	place := "postgres://load@" + database.Address() + "/shop?sslmode=disable"
 	config := write(t, "sinks.yaml", fmt.Sprintf(`
 outputs:
   house: {kind: postgres, address: %q, window: 1s, default: true}
   hook: {kind: webhook, address: %q, window: 1s, tags: {team: checkout}}
-`, place, server.URL))
+  prom: {kind: prometheus, address: %q, window: 1s, prefix: hyperscale_}
+`, place, server.URL, prometheus))
 	g.more = []string{"--config", config}
 	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
 	g.up()
@@ -106,7 +150,7 @@ outputs:
 	lasts := time.Duration(kills) * 15 * time.Second
 	began := time.Now()
 	wait := start(t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", lasts.String(), "--wait", "--ui", "none",
-		"--out", "json="+out, "--out", "sink=house", "--out", "sink=hook", "--out-wait", "2m", "--journal", g.path("client.jsonl"))
+		"--out", "json="+out, "--out", "sink=house", "--out", "sink=hook", "--out", "sink=prom", "--out-wait", "2m", "--journal", g.path("client.jsonl"))
 	job := wait.await(`^([0-9a-z]{26})\n`)
 	last := ""
 	for range kills {
@@ -136,7 +180,7 @@ outputs:
 	wait.expect(command.ExitGood)
 	r := readResult(t, out)
 	adds(t, r)
-	require.Len(t, r.Sinks, 2)
+	require.Len(t, r.Sinks, 3)
 	rows, twice := h.count()
 	for _, s := range r.Sinks {
 		t.Log(ui.SinkText(&s))
@@ -146,5 +190,7 @@ outputs:
 	require.Equal(t, r.Totals.Started, h.begun, "requests of the windows that the server has")
 	require.LessOrEqual(t, twice, int(r.Sinks[0].PerhapsTwice), "of %d rows", rows)
 	require.Zero(t, r.Sinks[1].PerhapsTwice, "it is exact")
+	require.Zero(t, r.Sinks[2].PerhapsTwice, "it is exact")
+	sumsArrived(t, prometheus, job, r)
 	t.Logf("%d rows, %d of them twice, %d perhaps; %d bodies, %d broken", rows, twice, r.Sinks[0].PerhapsTwice, h.bodies, h.broken)
 }

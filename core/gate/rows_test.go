@@ -96,7 +96,7 @@ func (s *shop) after(d time.Duration, requests uint64) {
 func (s *shop) take(answers string) (n int) {
 	m := s.owner()
 	for _, d := range m.world.Deliveries() {
-		b, err := output.ReadBatch(d.Batch)
+		b, _, err := output.Read(d.Batch)
 		require.NoError(s.t, err)
 		text := fmt.Sprintf("%s %x", d.Sink, d.Batch)
 		if was := s.batches[b.Number]; was != "" {

@@ -22,7 +22,7 @@ type DeliveryID uint64
 type Delivery struct {
 	ID    DeliveryID
 	Sink  string // its name in the configuration
-	Batch []byte // a file: core/output.ReadBatch reads it
+	Batch []byte // a file: core/output.Read reads it
 	// Again says that an earlier owner of the job, or an earlier incarnation, may have delivered the same
 	// batch: of a sink that adds up, all of its rows are perhaps there twice.
 	Again bool

@@ -37,12 +37,6 @@ func (b *Batch) Append(dst []byte, l *Ledger) []byte {
 	return out
 }
 
-// ReadBatch reads the file of a batch.
-func ReadBatch(file []byte) (*Batch, error) {
-	b, _, err := Read(file)
-	return b, err
-}
-
 // Read reads the file of a batch, and the ledger that makes the rows behind it.
 func Read(file []byte) (*Batch, *Ledger, error) {
 	if len(file) > BatchMax {

@@ -55,13 +55,13 @@ func TestBatchesAreReadAsTheyWereWritten(t *testing.T) {
 		require.True(t, kinds[k], "%s", k)
 	}
 	for cut := range len(file) {
-		if _, err := ReadBatch(file[:cut]); !errors.Is(err, ErrBatch) {
+		if _, _, err := Read(file[:cut]); !errors.Is(err, ErrBatch) {
 			t.Fatalf("the first %d bytes: %v", cut, err)
 		}
 	}
-	_, err = ReadBatch(append(bytes.Clone(file), 1))
+	_, _, err = Read(append(bytes.Clone(file), 1))
 	require.ErrorIs(t, err, ErrBatch)
-	_, err = ReadBatch(make([]byte, BatchMax+1))
+	_, _, err = Read(make([]byte, BatchMax+1))
 	require.ErrorIs(t, err, ErrBatch)
 }
 
@@ -129,7 +129,7 @@ func TestGivenUp(t *testing.T) {
 				if mark("while the sink tries") {
 					return
 				}
-				b, err := ReadBatch(next)
+				b, _, err := Read(next)
 				require.NoError(t, err)
 				for i := range b.Rows {
 					delivered += Requests(&b.Rows[i])
@@ -216,7 +216,7 @@ func TestJobsOfManySteps(t *testing.T) {
 	s := wide(1000, 1000)
 	file, ok := s.Next()
 	require.True(t, ok)
-	b, err := ReadBatch(file)
+	b, _, err := Read(file)
 	require.NoError(t, err)
 	for i := range b.Rows {
 		if f := b.Rows[i].Figures; f != nil && (f.Begun != 100 || !f.Blunt || f.Latency.Count > 0) {

@@ -24,6 +24,8 @@
 //	       beside the batch on its way.
 //	OUTPUT-6 Of a sink that is given up, what was delivered and what is counted as lost add up to what happened.
 //	OUTPUT-7 Read rejects what Append does not write, and allocates at most a constant times BatchMax.
+//	OUTPUT-8 Sums follow from a batch's file alone: each owner of a job gives a row the same ones, and those of the last row
+//	       of a step are its result.
 //
 // Example:
 //
@@ -31,5 +33,5 @@
 //	s.Cut(status)                      // now and then
 //	if file, ok := s.Next(); ok { ... } // a majority keeps it, then the record; then the sink gets it
 //
-// Read row.go; then ledger.go, fall.go, end.go; then sink.go, batch.go, stream.go.
+// Read row.go; then ledger.go, fall.go, end.go, sum.go; then sink.go, batch.go, stream.go.
 package output

@@ -73,6 +73,7 @@ type Row struct {
 	Tags       []message.Tag
 
 	Figures   *Figures   // of window, lost, result, check
+	Sum       *Figures   // of window, lost: all that its step has counted up to To; nil: Ledger.Sum was not asked
 	Run       *Run       // of run
 	Threshold *Threshold // of threshold
 	Event     *Event     // of event
@@ -155,17 +156,23 @@ func (r *Row) Key() string {
 // Size is about how many bytes a row has in memory and in most formats.
 func (r *Row) Size() int {
 	n := 256 + len(r.Job) + len(r.Test) + len(r.Datacenter) + len(r.Workflow) + len(r.Step)
-	if f := r.Figures; f != nil {
-		n += 256 + 3*len(f.Latency.Buckets) + len(f.Service.Buckets) + 24*len(f.Statuses)
-		for i := range f.Errors {
-			n += 24 + len(f.Errors[i].Kind)
-		}
-	}
+	n += r.Figures.size() + r.Sum.size()
 	if r.Threshold != nil {
 		n += len(r.Threshold.Expression)
 	}
 	if r.Event != nil {
 		n += len(r.Event.Subject) + len(r.Event.Detail)
+	}
+	return n
+}
+
+func (f *Figures) size() (n int) {
+	if f == nil {
+		return 0
+	}
+	n = 256 + 3*len(f.Latency.Buckets) + len(f.Service.Buckets) + 24*len(f.Statuses)
+	for i := range f.Errors {
+		n += 24 + len(f.Errors[i].Kind)
 	}
 	return n
 }

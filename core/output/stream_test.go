@@ -22,7 +22,7 @@ type place struct {
 }
 
 func (p *place) take(t *rapid.T, file []byte) (requests uint64) {
-	b, err := ReadBatch(file)
+	b, _, err := Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (o *owners) push(result *message.Result, verdicts []node.DeliveryVerdict) b
 	if o.stream.Stage() == Sending {
 		verdict := rapid.SampledFrom(verdicts).Draw(o.t, "verdict")
 		file, again := o.stream.Batch()
-		b, err := ReadBatch(file)
+		b, _, err := Read(file)
 		if err != nil {
 			o.t.Fatal(err)
 		}

@@ -25,5 +25,5 @@
 //
 // Read csv.go, xml.go, junit.go, families.go and collector.go (all metrics), exposition.go,
 // live.go (a job that runs), load.go, loaded.go and growing.go (the jobs of a gate), series.go,
-// remote.go, backlog.go, pusher.go, serve.go, text.go, address.go.
+// samples.go, remote.go, backlog.go, pusher.go, serve.go, text.go, address.go.
 package export

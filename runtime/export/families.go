@@ -214,14 +214,17 @@ func ends(t *report.Totals) []count {
 }
 
 // thresholdBase is a threshold's value in base units.
-func thresholdBase(t report.Threshold) float64 {
-	switch t.Of {
+func thresholdBase(t report.Threshold) float64 { return BaseValue(t.Of, float64(t.Value)) }
+
+// baseUnit is how many of the result file's units make a base unit of a figure.
+func baseUnit(of string) float64 {
+	switch of {
 	case "latency", "service", "phase", "measure":
-		return float64(t.Value) / nano
+		return nano
 	case "errors", "checks":
-		return float64(t.Value) / million
+		return million
 	}
-	return float64(t.Value) / milli
+	return milli
 }
 
 // Units of the result file in base units.

@@ -83,6 +83,8 @@ type Kind struct {
 	Delivery Delivery
 	Limits   Limits
 	Tested   string // against which server, double or reader, with its version
+	Named    bool   // only a configuration names it: --out means the output of this name that takes the result
+	Sums     bool   // its rows need sums, so it takes those of a job that runs, and none of a file
 	Schema   string // what `outputs schema KIND` prints; empty: the kind has none
 
 	// Open reads the settings and returns the sink. It opens no connection and no file: Check does.

@@ -25,7 +25,7 @@ func (h *Shell) Carry(ctx context.Context, p *Parcel) Report {
 	if p.Again && h.exact == AtMostOnce {
 		h.lost(p.Rows, c, "another gate may have sent these rows, and this kind repeats none")
 	} else {
-		h.carry(p.Rows, c)
+		h.carry(p, c)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,13 +40,13 @@ func (h *Shell) Carry(ctx context.Context, p *Parcel) Report {
 	return told
 }
 
-// carry delivers rows batch by batch, in their order.
-func (h *Shell) carry(rows []Row, c *course) {
-	for len(rows) > 0 && c.ctx.Err() == nil {
+// carry delivers a parcel batch by batch, in the order of its rows.
+func (h *Shell) carry(p *Parcel, c *course) {
+	for rows := p.Rows; len(rows) > 0 && c.ctx.Err() == nil; {
 		n, _ := fit(rows, h.limits)
 		h.mu.Lock()
 		h.next++
-		b := Batch{Number: h.next, Rows: rows[:n]}
+		b := Batch{Number: h.next, Rows: rows[:n], Again: p.Again}
 		h.mu.Unlock()
 		h.deliver(b, c)
 		rows = rows[n:]

@@ -53,6 +53,11 @@ func TestParcels(t *testing.T) {
 			if got != c.want || len(f.tries) != c.tries || news != int(c.want.Tries) {
 				t.Errorf("%d tries, %d told\n got %+v\nwant %+v", len(f.tries), news, got, c.want)
 			}
+			for _, b := range f.tries {
+				if b.Again != c.again {
+					t.Errorf("batch %d of a parcel: again %v", b.Number, b.Again)
+				}
+			}
 			if all := h.Report(); all != c.want {
 				t.Errorf("the sink's own: %+v", all)
 			}

@@ -37,6 +37,7 @@ type Shell struct {
 	pace   Pace
 	dead   *letters
 	tags   []message.Tag // of each row, beside its own
+	sums   bool          // its rows need sums
 	work   sync.WaitGroup
 	begin  sync.Once     // of the loops
 	news   chan struct{} // there are rows, or the job has ended
@@ -60,7 +61,7 @@ func NewShell(name string, s *Settings, sink Sink, pace Pace) *Shell {
 		limits: limits, exact: s.Kind.Delivery, sink: sink, pace: pace, stop: stop, tries: ctx,
 		news: make(chan struct{}, limits.Parallel), ending: make(chan struct{}), retry: newRetry(pace),
 		report: Report{Name: name, Kind: s.Kind.Name},
-		dead:   &letters{file: s.Text("dead_letters")}, tags: s.Tags,
+		dead:   &letters{file: s.Text("dead_letters")}, tags: s.Tags, sums: s.Kind.Sums,
 	}
 	return h
 }
@@ -266,7 +267,7 @@ func (h *Shell) halve(b Batch, c *course) {
 	for _, rows := range [][]Row{b.Rows[:len(b.Rows)/2], b.Rows[len(b.Rows)/2:]} {
 		h.mu.Lock()
 		h.next++
-		part := Batch{Number: h.next, Rows: rows}
+		part := Batch{Number: h.next, Rows: rows, Again: b.Again}
 		h.mu.Unlock()
 		h.deliver(part, c)
 	}
@@ -375,6 +376,9 @@ func (h *Shell) leave(rows []Row, c *course) {
 		h.report.lose(&r)
 	}
 }
+
+// Sums says that the rows of the sink need sums: output.Ledger.Sum makes them.
+func (h *Shell) Sums() bool { return h.sums }
 
 // Name is what reports call the sink.
 func (h *Shell) Name() string { return h.report.Name }

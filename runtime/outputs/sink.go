@@ -22,6 +22,7 @@ type Sink interface {
 type Batch struct {
 	Number uint64 // of the sink, from 1; a repeated try has the number of the first one
 	Try    int    // from 1
+	Again  bool   // an earlier owner of the job may have delivered the same rows
 	Rows   []Row  // at least one; read only
 }
 

@@ -41,7 +41,7 @@ type sinks struct {
 
 // Take implements sim.Sinks: a batch arrives whether its gate lives on or not.
 func (k *sinks) Take(_ node.ID, d *node.Delivery) (time.Duration, node.Delivered) {
-	b, err := output.ReadBatch(d.Batch)
+	b, _, err := output.Read(d.Batch)
 	if err != nil || b.Sink != d.Sink {
 		node.Bug("scenarios/outputs: a gate delivers what is no batch for %s: %v", d.Sink, err)
 	}

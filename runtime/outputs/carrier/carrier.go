@@ -16,6 +16,10 @@ const MemoryMax = 64 << 20
 // inMemory is how many bytes a batch takes beside each byte of its file: the file, and its rows once they are read.
 const inMemory = 4
 
+// inMemoryWithSums is the same with sums: each row of a step has one, which is as large as that of the file's ledger, and a
+// batch has eight windows of a step or less.
+const inMemoryWithSums = inMemory + 8
+
 // newsEvery is how often a delivery that fails says so.
 const newsEvery = 5 * time.Second
 
@@ -36,8 +40,8 @@ type Config struct {
 	Self   node.ID
 	Sinks  []Sink
 	Pace   outputs.Pace
-	Read   func(batch []byte) ([]outputs.Row, error)
-	Tell   func(node.Delivered) // takes answers; it never waits
+	Read   func(batch []byte, sums bool) ([]outputs.Row, error) // with sums if the sink's kind needs them
+	Tell   func(node.Delivered)                                 // takes answers; it never waits
 	Logger *slog.Logger
 	Memory int // bytes; 0: MemoryMax
 }

@@ -111,7 +111,7 @@ func (a *answers) last(t *testing.T, id node.DeliveryID) (d node.Delivered) {
 }
 
 // read makes rows of a batch such as "job 3".
-func read(b []byte) (rows []outputs.Row, err error) {
+func read(b []byte, _ bool) (rows []outputs.Row, err error) {
 	var job string
 	var n int
 	if _, err := fmt.Sscanf(strings.TrimSpace(string(b)), "%s %d", &job, &n); err != nil {

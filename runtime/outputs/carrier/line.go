@@ -61,7 +61,7 @@ func (l *line) begin(answered func(node.Delivered)) {
 func (l *line) add(d node.Delivery) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	size := inMemory * len(d.Batch)
+	size := l.sizeOf(&d)
 	if len(l.all) > 0 && l.bytes+size > l.room {
 		return false
 	}
@@ -92,7 +92,15 @@ func (l *line) drop(id node.DeliveryID) {
 func (l *line) remove(at int) {
 	p := l.all[at]
 	p.cancel()
-	l.all, l.bytes = slices.Delete(l.all, at, at+1), l.bytes-inMemory*len(p.Batch)
+	l.all, l.bytes = slices.Delete(l.all, at, at+1), l.bytes-l.sizeOf(&p.Delivery)
+}
+
+// sizeOf is about how much memory a delivery takes.
+func (l *line) sizeOf(d *node.Delivery) int {
+	if l.shell.Sums() {
+		return inMemoryWithSums * len(d.Batch)
+	}
+	return inMemory * len(d.Batch)
 }
 
 // next waits for a parcel that nothing delivers yet; nil: the line is closed. What waits for none, and checks, looks now
@@ -143,7 +151,7 @@ func (l *line) run(checks bool) {
 // deliver tries a parcel until it has an end. It returns false for one that was forgotten.
 func (l *line) deliver(p *parcel) (node.Delivered, bool) {
 	d := node.Delivered{ID: p.ID}
-	rows, err := l.config.Read(p.Batch)
+	rows, err := l.config.Read(p.Batch, l.shell.Sums())
 	if err != nil {
 		d.Verdict, d.Why = node.DeliveryFailed, fmt.Sprintf("a batch of this job cannot be read: %v", err)
 		return d, true

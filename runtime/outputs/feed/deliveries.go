@@ -73,7 +73,11 @@ func (d *Deliveries) offer(rows func(*output.Ledger) []outputs.Row) {
 		if _, has := made[w]; !has {
 			made[w] = rows(d.feeds[w])
 		}
-		shell.Offer(slices.Clone(made[w]))
+		own := slices.Clone(made[w])
+		if shell.Sums() {
+			d.feeds[w].Sum(own)
+		}
+		shell.Offer(own)
 	}
 }
 

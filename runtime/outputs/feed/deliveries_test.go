@@ -31,14 +31,13 @@ func (k *keeper) Deliver(_ context.Context, b outputs.Batch) outputs.Outcome {
 // OUTFEED-1: Apply returns while a sink hangs, and what statuses were left out changes no sum.
 func TestDeliveries(t *testing.T) {
 	var d Deliveries
-	keepers := map[string]*keeper{"10s": {may: make(chan struct{})}, "60s": {may: make(chan struct{})}}
-	kind := &outputs.Kind{Name: "keeper", Delivery: outputs.Exact}
-	for _, window := range []string{"10s", "60s"} {
-		s, err := outputs.Parse(kind, "x,window="+window)
+	keepers := map[string]*keeper{"10s": {may: make(chan struct{})}, "60s": {may: make(chan struct{})}, "sums": {may: make(chan struct{})}}
+	for name, window := range map[string]string{"10s": "10s", "60s": "60s", "sums": "10s"} {
+		s, err := outputs.Parse(&outputs.Kind{Name: "keeper", Delivery: outputs.Exact, Sums: name == "sums"}, "x,window="+window)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Add(outputs.NewShell(window, s, keepers[window], outputs.DefaultPace()), s.Window())
+		d.Add(outputs.NewShell(name, s, keepers[name], outputs.DefaultPace()), s.Window())
 	}
 	defer d.Close()
 	for i := range 200 {
@@ -60,6 +59,19 @@ func TestDeliveries(t *testing.T) {
 		}
 	}
 	for name, k := range keepers {
+		last := uint64(0)
+		for i := range k.all {
+			r := &k.all[i]
+			if sums := name == "sums" && r.Kind == outputs.RowWindow; (r.Sum != nil) != sums {
+				t.Fatalf("%s: %s has sums: %v", name, r.Key(), r.Sum != nil)
+			}
+			if r.Sum != nil && r.Datacenter == "" {
+				last = r.Sum.Begun
+			}
+		}
+		if name == "sums" && last != 2000 {
+			t.Errorf("the last sum is %d", last)
+		}
 		all := outputs.Verify(k.all)
 		if !all.Whole() || all.Requests != 2000 {
 			t.Errorf("%s: %+v", name, all)

@@ -85,6 +85,9 @@ func cruel(t *testing.T, kind outputs.Kind, place Place, fault Fault) {
 		t.Fatalf("check: %v", err)
 	}
 	rows := Rows(Job(fault))
+	if kind.Sums {
+		Summed(rows)
+	}
 	place.Misbehave(fault)
 	for i := 0; i < len(rows); i += batchRows {
 		shell.Offer(rows[i:min(i+batchRows, len(rows))])

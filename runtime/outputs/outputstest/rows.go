@@ -2,6 +2,7 @@ package outputstest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/message"
@@ -59,6 +60,42 @@ func Rows(job string) (rows []outputs.Row) {
 	row(outputs.RowEvent, 9).Event = &outputs.Event{Sequence: 1, Kind: "lost", Subject: "worker-1", Detail: "it's gone"}
 	row(outputs.RowRun, 10).Run = &outputs.Run{Ended: started.Add(30 * time.Second), Outcome: "COMPLETED", Version: "v1", ThresholdsOK: true, Requests: 4000, LostRequests: 7}
 	return rows
+}
+
+// Summed adds to windows and lost rows what their steps have counted up to them, as a ledger does. What is lost of a step
+// without windows leaves nothing.
+func Summed(rows []outputs.Row) {
+	type key struct {
+		datacenter, workflow, step string
+		kind                       message.StepKind
+	}
+	behind := map[key]*outputs.Figures{}
+	for i := range rows {
+		r := &rows[i]
+		if r.Kind != outputs.RowWindow && r.Kind != outputs.RowLost {
+			continue
+		}
+		k := key{r.Datacenter, r.Workflow, r.Step, r.StepKind}
+		sum := outputs.Figures{}
+		if was := behind[k]; was != nil {
+			sum = *was
+		}
+		if f := r.Figures; r.Kind == outputs.RowWindow {
+			sum.Begun, sum.OK, sum.Failed, sum.BytesIn, sum.BytesOut = sum.Begun+f.Begun, sum.OK+f.OK, sum.Failed+f.Failed, sum.BytesIn+f.BytesIn, sum.BytesOut+f.BytesOut
+			sum.Statuses, sum.Errors = slices.Clone(sum.Statuses), slices.Clone(sum.Errors)
+			for _, s := range f.Statuses {
+				sum.Statuses = stats.AddStatus(sum.Statuses, s)
+			}
+			for _, e := range f.Errors {
+				sum.Errors = stats.AddError(sum.Errors, e)
+			}
+			h, _ := stats.FromWire(sum.Latency) // figures has written both
+			of, _ := stats.FromWire(f.Latency)
+			h.Merge(of)
+			sum.Latency = h.Wire()
+		}
+		r.Sum, behind[k] = &sum, &sum
+	}
 }
 
 // figures are of n requests.

@@ -134,7 +134,7 @@ func (f *Flags) files() (others []string) {
 
 // TakesRows says that a kind takes rows while a run lasts, and no result at its end.
 func TakesRows(kind string) bool {
-	_, rows := kinds.Find(kind)
+	_, rows := rowsKind(kind)
 	return rows || kind == sinkKind
 }
 
@@ -142,7 +142,9 @@ func TakesRows(kind string) bool {
 func sinkNames() string {
 	var names []string
 	for _, k := range kinds.All() {
-		names = append(names, k.Name+"="+k.Place)
+		if _, rows := rowsKind(k.Name); rows {
+			names = append(names, k.Name+"="+k.Place)
+		}
 	}
 	return "; for rows " + strings.Join(append(names, sinkKind+"=NAME"), ", ")
 }

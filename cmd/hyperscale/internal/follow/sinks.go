@@ -15,7 +15,6 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/runtime/config"
 	"hyperscale/runtime/outputs"
-	"hyperscale/runtime/outputs/kinds"
 	"hyperscale/runtime/outputs/named"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
@@ -82,7 +81,7 @@ func (f *Flags) sinksOf() (sinks []*sink, err error) {
 	counts := map[string]int{}
 	for _, s := range f.Outs {
 		name, text, _ := strings.Cut(s, "=")
-		kind, ok := kinds.Find(name)
+		kind, ok := rowsKind(name)
 		if !ok {
 			continue
 		}

@@ -46,10 +46,13 @@ func deliver(c *config.Node, o *host.Options) error {
 }
 
 // rowsOf are the rows of a batch's file.
-func rowsOf(file []byte) ([]outputs.Row, error) {
-	b, err := output.ReadBatch(file)
+func rowsOf(file []byte, sums bool) ([]outputs.Row, error) {
+	b, ledger, err := output.Read(file)
 	if err != nil {
 		return nil, err
+	}
+	if sums {
+		ledger.Sum(b.Rows)
 	}
 	return b.Rows, nil
 }

@@ -26,7 +26,7 @@ func NewCommand() *cobra.Command {
 // kindJSON is a kind of output as --json prints it.
 type kindJSON struct {
 	Kind     string       `json:"kind"`
-	Takes    string       `json:"takes"` // result: once, at the end; rows: while the run lasts
+	Takes    string       `json:"takes"` // result: once, at the end; rows: while the run lasts, by --out or by a sink with a name
 	Place    string       `json:"place"`
 	About    string       `json:"about"`
 	Delivery string       `json:"delivery,omitempty"`
@@ -48,6 +48,9 @@ func all() (list []kindJSON) {
 	}
 	for _, k := range kinds.All() {
 		j := kindJSON{Kind: k.Name, Takes: "rows", Place: k.Place, About: k.About, Delivery: k.Delivery.String(), Tested: k.Tested, Example: k.Name + "=" + k.Example}
+		if !follow.TakesRows(k.Name) { // --out means the kind of its name that takes the result
+			j.Takes = "rows, as a sink with a name"
+		}
 		for _, o := range append(k.Options, outputs.CommonOptions()...) {
 			name := o.Name
 			if o.Type == outputs.OptionSecret {

@@ -32,6 +32,9 @@ Exit codes: 0 the place has each row; 1 it lacks some; 2 bad usage, or a file th
 			if err != nil {
 				return err
 			}
+			if s.Kind.Sums {
+				return command.Usage("%s takes the rows of a job that runs alone: it stores sums, which no file has: replay into another kind", s.Kind.Name)
+			}
 			rows, err := files.Read(args[0], "")
 			if errors.Is(err, outputs.ErrTorn) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err)
