@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/manager"
+	"hyperscale/runtime/outputs/files"
 	"hyperscale/runtime/outputs/outputstest/servers/serverstest"
 	"hyperscale/runtime/protocol/hostile/postgres/postgrestest"
 	"hyperscale/runtime/report"
@@ -129,6 +131,8 @@ func TestGatesDeliverWhateverDies(t *testing.T) {
 	g.timing = []string{"--profile", "lan"}
 	database := postgrestest.Start(t)
 	database.Ask("shop", "create role load login", "create schema load authorization load", "alter role load set search_path = load")
+	folder := g.path("rows") // of a volume that all gates have
+	require.NoError(t, os.Mkdir(folder, 0o700))
 	prometheus, stop, err := runPrometheus(g.path("prometheus"), "")
 	if stop != nil {
 		defer stop()
@@ -140,7 +144,8 @@ outputs:
   house: {kind: postgres, address: %q, window: 1s, default: true}
   hook: {kind: webhook, address: %q, window: 1s, tags: {team: checkout}}
   prom: {kind: prometheus, address: %q, window: 1s, prefix: hyperscale_}
-`, place, server.URL, prometheus))
+  rows: {kind: jsonl, address: %q, window: 1s}
+`, place, server.URL, prometheus, folder+"/"))
 	g.more = []string{"--config", config}
 	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
 	g.up()
@@ -150,7 +155,7 @@ outputs:
 	lasts := time.Duration(kills) * 15 * time.Second
 	began := time.Now()
 	wait := start(t, "submit", file, "--gate", list(g.gates), "--set", "target="+url, "--duration", lasts.String(), "--wait", "--ui", "none",
-		"--out", "json="+out, "--out", "sink=house", "--out", "sink=hook", "--out", "sink=prom", "--out-wait", "2m", "--journal", g.path("client.jsonl"))
+		"--out", "json="+out, "--out", "sink=house", "--out", "sink=hook", "--out", "sink=prom", "--out", "sink=rows", "--out-wait", "2m", "--journal", g.path("client.jsonl"))
 	job := wait.await(`^([0-9a-z]{26})\n`)
 	last := ""
 	for range kills {
@@ -180,7 +185,7 @@ outputs:
 	wait.expect(command.ExitGood)
 	r := readResult(t, out)
 	adds(t, r)
-	require.Len(t, r.Sinks, 3)
+	require.Len(t, r.Sinks, 4)
 	rows, twice := h.count()
 	for _, s := range r.Sinks {
 		t.Log(ui.SinkText(&s))
@@ -192,5 +197,10 @@ outputs:
 	require.Zero(t, r.Sinks[1].PerhapsTwice, "it is exact")
 	require.Zero(t, r.Sinks[2].PerhapsTwice, "it is exact")
 	sumsArrived(t, prometheus, job, r)
+	require.Contains(t, run(t, command.ExitGood, "outputs", "verify", "jsonl="+folder+"/", job).out.String(), "home")
+	lines, err := files.Read(folder, job)
+	require.NoError(t, err)
+	require.Len(t, lines, int(r.Sinks[3].Delivered), "each row is in one file")
+	require.Zero(t, r.Sinks[3].PerhapsTwice, "it is exact")
 	t.Logf("%d rows, %d of them twice, %d perhaps; %d bodies, %d broken", rows, twice, r.Sinks[0].PerhapsTwice, h.bodies, h.broken)
 }

@@ -85,7 +85,7 @@ func TestSourcesThatCannotBeRead(t *testing.T) {
 		{"a list in a map", Sources{File: write(t, "set: {a: [1]}\n")}, []string{"set = {a: [1]} is no map: write it as {key: value}"}},
 		{"an unknown key above a list of a flag's form", Sources{File: write(t, "id: a\nlisen: b\ngates: a:1, b:1\n")}, []string{`[2:1] unknown field "lisen"`}},
 		{"a map for a list", Sources{File: write(t, "id: a\ngates: {a: 1}\n")}, []string{"gates = {a: 1} is no list: write it as [a, b]"}},
-		{"sinks that are no maps", Sources{File: write(t, "outputs: [a]\n")}, []string{"[1:10] outputs = [a] is no map of sinks: write it as {NAME: {kind: jsonl, address: rows.jsonl}}"}},
+		{"sinks that are no maps", Sources{File: write(t, "outputs: [a]\n")}, []string{"[1:10] outputs = [a] is no map of sinks: write it as {NAME: {kind: jsonl, address: rows/}}"}},
 		{"a sink that is no map", Sources{File: write(t, "outputs:\n  a: rows.jsonl\n")}, []string{"is no map of sinks: write it as"}},
 		{"a sink said twice", Sources{File: write(t, "outputs:\n  a: {kind: jsonl}\n  a: {kind: jsonl}\n")}, []string{`[3:3]`, `"a" already defined`}},
 		{"a section nearly named", Sources{File: write(t, "output: {}\n")}, []string{`[1:1] unknown field "output"`, "(did you mean outputs?)"}},

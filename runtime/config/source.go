@@ -122,7 +122,7 @@ func kinds(b []byte) error {
 	var faults []error
 	for _, pair := range pairsOf(b) {
 		if pair.Key.String() == outputsKey && !sinksFit(pair.Value) {
-			fault := &yaml.SyntaxError{Message: fmt.Sprintf("outputs = %.80s is no map of sinks: write it as {NAME: {kind: jsonl, address: rows.jsonl}}", pair.Value), Token: pair.Value.GetToken()}
+			fault := &yaml.SyntaxError{Message: fmt.Sprintf("outputs = %.80s is no map of sinks: write it as {NAME: {kind: jsonl, address: rows/}}", pair.Value), Token: pair.Value.GetToken()}
 			faults = append(faults, errors.New(yaml.FormatError(fault, false, true)))
 		}
 		at := slices.IndexFunc(fields(), func(f reflect.StructField) bool { return f.Tag.Get("yaml") == pair.Key.String() })

@@ -15,7 +15,7 @@ import (
 // CSV is the row of the table of kinds. The kind csv takes the result of a run, and has another table.
 func CSV() outputs.Kind {
 	k := kindOf(csv())
-	k.Name, k.About, k.Example, k.Schema = "csvrows", "CSV, a record for each row, appended to a file", "rows.csv,window=5s", csvSchema()
+	k.Name, k.About, k.Example, k.Schema = "csvrows", "CSV, a record for each row, appended to a file; or in a folder, whose name ends with /, a file for each batch", "rows.csv,window=5s", csvSchema()
 	k.Tested = "its own reader, behind torn records and failed writes; encoding/csv of Go"
 	return k
 }
@@ -31,7 +31,7 @@ A text that begins as a formula does (= + - @ | %), or with ', has a ' in front.
 }
 
 func csv() format {
-	return format{head: csvHead(), row: appendRecord, parse: parseRecord, split: byRecord, whole: lastRecord}
+	return format{ending: ".csv", head: csvHead(), row: appendRecord, parse: parseRecord, split: byRecord, whole: lastRecord}
 }
 
 // csvColumn is a column, and the field of a row's object of JSON that it has.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"hyperscale/runtime/outputs"
@@ -18,7 +19,7 @@ import (
 // JSONL is the row of the table of kinds.
 func JSONL() outputs.Kind {
 	k := kindOf(jsonl())
-	k.Name, k.About, k.Example, k.Schema = "jsonl", "lines of JSON, appended to a file", "rows.jsonl,window=5s", schema
+	k.Name, k.About, k.Example, k.Schema = "jsonl", "lines of JSON, appended to a file; or in a folder, whose name ends with /, a file for each batch", "rows.jsonl,window=5s", schema
 	return k
 }
 
@@ -26,24 +27,46 @@ func JSONL() outputs.Kind {
 func kindOf(f format) outputs.Kind {
 	return outputs.Kind{
 		Engine: "files", Place: "FILE", Delivery: outputs.Exact, Limits: outputs.Limits{Rows: 5000, Bytes: 4 << 20},
-		Tested:   "its own reader, behind torn lines and failed writes",
-		Open:     func(s *outputs.Settings) (outputs.Sink, error) { return &lines{format: f, name: s.Place}, nil },
+		Tested: "its own reader, behind torn lines and failed writes",
+		Open: func(s *outputs.Settings) (outputs.Sink, error) {
+			if isFolder(s.Place) {
+				return &Folder{Path: s.Place, Ending: f.ending, Encode: func(rows []outputs.Row) ([]byte, error) { return f.encode([]byte(f.head), rows), nil }}, nil
+			}
+			return &lines{format: f, name: s.Place}, nil
+		},
+		Alone: func(s *outputs.Settings) string {
+			if isFolder(s.Place) {
+				return ""
+			}
+			return fmt.Sprintf("address = %s is a file, to which one process appends, and a gate that takes a job over is another one: name a folder, as in address: %s/", s.Place, strings.TrimSuffix(s.Place, filepath.Ext(s.Place)))
+		},
 		ReadBack: func(s *outputs.Settings, job string) ([]outputs.Row, error) { return f.read(s.Place, job) },
 	}
 }
 
+func isFolder(place string) bool { return strings.HasSuffix(place, "/") }
+
 // format is how a file has rows.
 type format struct {
-	head  string                                               // the first line, with its end; empty: rows begin at once
-	row   func(dst []byte, r *outputs.Row) []byte              // appends a row, with its end
-	parse func(line []byte) (outputs.Row, error)               // reads what row wrote
-	split bufio.SplitFunc                                      // cuts rows, with their ends
-	whole func(f io.ReaderAt, size int64) (end int64, e error) // behind the last whole row
+	ending string                                               // of the names of files in a folder, with its dot
+	head   string                                               // the first line, with its end; empty: rows begin at once
+	row    func(dst []byte, r *outputs.Row) []byte              // appends a row, with its end
+	parse  func(line []byte) (outputs.Row, error)               // reads what row wrote
+	split  bufio.SplitFunc                                      // cuts rows, with their ends
+	whole  func(f io.ReaderAt, size int64) (end int64, e error) // behind the last whole row
 }
 
 func jsonl() format {
 	row := func(dst []byte, r *outputs.Row) []byte { return append(outputs.AppendJSON(dst, r), '\n') }
-	return format{row: row, parse: outputs.ParseJSON, split: byLine, whole: lastLine}
+	return format{ending: ".jsonl", row: row, parse: outputs.ParseJSON, split: byLine, whole: lastLine}
+}
+
+// encode appends rows.
+func (f *format) encode(dst []byte, rows []outputs.Row) []byte {
+	for i := range rows {
+		dst = f.row(dst, &rows[i])
+	}
+	return dst
 }
 
 // begins says that a line is the first one of a file of this format.
@@ -86,7 +109,10 @@ func (l *lines) open() error {
 			return fmt.Errorf("folder %s does not exist: create it first", folder)
 		}
 	}
-	_, err := os.Stat(l.name)
+	at, err := os.Stat(l.name)
+	if err == nil && at.IsDir() {
+		return errors.New("is a folder: end its name with /, for a file for each batch")
+	}
 	l.fresh = errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(l.name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -167,9 +193,7 @@ func (l *lines) Deliver(_ context.Context, b outputs.Batch) outputs.Outcome {
 	if l.end == 0 {
 		l.buf = append(l.buf, l.head...)
 	}
-	for i := range b.Rows {
-		l.buf = l.row(l.buf, &b.Rows[i])
-	}
+	l.buf = l.encode(l.buf, b.Rows)
 	if l.torn {
 		if err := l.out.Truncate(l.end); err != nil {
 			return outputs.Again(0, err.Error())
@@ -201,7 +225,7 @@ func (l *lines) Close() {
 	}
 }
 
-// Read returns the rows of a job in a file of lines of JSON, all jobs' if none is named. Of rows with one key it returns each.
+// Read returns the rows of a job in a file of lines of JSON, or in those of a folder; all jobs' if none is named. Of rows with one key it returns each.
 // Behind a crash the last line may be torn: then it returns the rows before it, and outputs.ErrTorn.
 func Read(name, job string) (rows []outputs.Row, err error) {
 	f := jsonl()
@@ -215,6 +239,13 @@ func (f *format) torn(row []byte) bool {
 }
 
 func (f *format) read(name, job string) (rows []outputs.Row, err error) {
+	if at, err := os.Stat(name); err == nil && at.IsDir() {
+		return f.readFolder(name, job)
+	}
+	return f.readFile(name, job)
+}
+
+func (f *format) readFile(name, job string) (rows []outputs.Row, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err

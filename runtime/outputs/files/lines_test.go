@@ -97,7 +97,7 @@ func TestFilesOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		filepath.Join(dir, "none", "rows.jsonl"): "create it first",
-		dir:                                      "choose another file",
+		dir:                                      "end its name with /",
 	} {
 		if err := (&lines{format: jsonl(), name: name}).Check(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)

@@ -23,11 +23,8 @@ import (
 func All() []outputs.Kind {
 	return []outputs.Kind{
 		files.JSONL(), files.CSV(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
-		push.Influx(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
-		relational.Timescale(), documents.Redis(), documents.MongoDB(), cassandra.Kind(), google.GCS(), google.BigQuery(), google.Bigtable(), cosmos.Kind(), snowflake.Kind(),
-		files.Kind(), program.Kind(), relational.Postgres(), relational.MySQL(), relational.SQLite(),
 		push.Influx(), remotewrite.Kind(), push.OTLP(), lines.Graphite(), lines.StatsD(), lines.DogStatsD(), lines.TelegrafStatsD(), push.Webhook(), push.ClickHouse(), push.S3(),
-		relational.Timescale(), documents.Redis(), documents.MongoDB(), google.GCS(), google.BigQuery(), google.Bigtable(), cosmos.Kind(), snowflake.Kind(),
+		relational.Timescale(), documents.Redis(), documents.MongoDB(), cassandra.Kind(), google.GCS(), google.BigQuery(), google.Bigtable(), cosmos.Kind(), snowflake.Kind(),
 		push.Datadog(), push.NewRelic(), push.Honeycomb(), push.CloudWatch(), push.Lambda(), push.Timestream(), lines.Netdata(), push.Telegraf(),
 		brokers.Kafka(), parquet.Kind(),
 	}

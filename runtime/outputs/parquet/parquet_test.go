@@ -40,7 +40,7 @@ func deliver(t *testing.T, s outputs.Sink, rows []outputs.Row) {
 	}
 }
 
-func files(t *testing.T, folder string) []string {
+func found(t *testing.T, folder string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {
@@ -51,22 +51,22 @@ func files(t *testing.T, folder string) []string {
 
 // PARQUET-2, PARQUET-3: what others read is what was delivered, once, however often it was delivered.
 func TestParquet(t *testing.T) {
-	s := &sink{folder: t.TempDir()}
+	s := folderOf(t.TempDir())
 	if err := s.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	rows := rowsOf()
 	deliver(t, s, rows[:20])
 	deliver(t, s, rows[20:])
-	before := files(t, s.folder)
+	before := found(t, s.Path)
 	first, err := os.ReadFile(before[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	deliver(t, s, rows[:20])
 	deliver(t, s, rows[20:])
-	if again, err := os.ReadFile(before[0]); err != nil || !bytes.Equal(first, again) || len(files(t, s.folder)) != 2 {
-		t.Errorf("%v, %v, before %v", err, files(t, s.folder), before)
+	if again, err := os.ReadFile(before[0]); err != nil || !bytes.Equal(first, again) || len(found(t, s.Path)) != 2 {
+		t.Errorf("%v, %v, before %v", err, found(t, s.Path), before)
 	}
 	var got []outputs.Row
 	quantiles := map[string][5]uint64{}
@@ -94,7 +94,7 @@ func TestParquet(t *testing.T) {
 }
 
 func TestParquetOfManyRows(t *testing.T) {
-	s := &sink{folder: t.TempDir()}
+	s := folderOf(t.TempDir())
 	var rows []outputs.Row
 	for i := range 3000 {
 		r := outputstest.Rows("a")[i%50]
@@ -102,7 +102,7 @@ func TestParquetOfManyRows(t *testing.T) {
 		rows = append(rows, r)
 	}
 	deliver(t, s, rows)
-	read := vendorstest.Parquet(t, files(t, s.folder)...)
+	read := vendorstest.Parquet(t, found(t, s.Path)...)
 	if len(read) != len(rows) {
 		t.Fatalf("%d rows, want %d", len(read), len(rows))
 	}
@@ -119,7 +119,7 @@ func TestParquetPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, place := range []string{file, file + "s"} {
-		s := &sink{folder: place}
+		s := folderOf(place)
 		if err := s.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "create it first") {
 			t.Errorf("%s: %v", place, err)
 		}
