@@ -133,6 +133,7 @@ spec:
   count: 2
   importance: high
   deadline: 1h
+  outputs: [warehouse, lake]
   cancel: false
   ttlAfterFinished: 24h
 `
@@ -142,9 +143,10 @@ func TestLoadTest(t *testing.T) {
 	r := loadTestResource(t)
 	old := object(t, goodTest)
 	for name, text := range map[string]string{
-		"whole": goodTest,
-		"least": "metadata: {name: a}\nspec: {program: {inline: x}}",
-		"steps": "metadata: {name: a}\nspec: {program: {inline: x}, stages: ['30s:100', '1m:0']}",
+		"whole":    goodTest,
+		"least":    "metadata: {name: a}\nspec: {program: {inline: x}}",
+		"no sinks": "metadata: {name: a}\nspec: {program: {inline: x}, outputs: [none]}",
+		"steps":    "metadata: {name: a}\nspec: {program: {inline: x}, stages: ['30s:100', '1m:0']}",
 	} {
 		if faults := r.faults(object(t, text), nil); len(faults) > 0 {
 			t.Errorf("%s: %q", name, faults)
@@ -211,6 +213,12 @@ func TestLoadTestMistakes(t *testing.T) {
 		{"count: 2", "count: 65", "spec.count: Invalid value"},
 		{"importance: high", "importance: urgent", "spec.importance: Unsupported value"},
 		{"deadline: 1h", "deadline: tomorrow", "spec.deadline: Invalid value"},
+		{"outputs: [warehouse, lake]", "outputs: warehouse", "spec.outputs: Invalid value"},
+		{"outputs: [warehouse, lake]", "outputs: []", "spec.outputs: Invalid value"},
+		{"outputs: [warehouse, lake]", "outputs: [warehouse, warehouse]", "spec.outputs[1]: Duplicate value"},
+		{"outputs: [warehouse, lake]", "outputs: ['postgres://h/d']", "spec.outputs[0]"},
+		{"outputs: [warehouse, lake]", "outputs: [warehouse, none]", "spec.outputs: Invalid value: none leaves all sinks out: it stands alone"},
+		{"outputs: [warehouse, lake]", "output: [warehouse]", "spec.output: unknown field"},
 		{"cancel: false", "cancel: 'no'", "spec.cancel: Invalid value"},
 		{"cancel: false", "canceled: true", "spec.canceled: unknown field"},
 		{"ttlAfterFinished: 24h", "ttlAfterFinished: 1d", "spec.ttlAfterFinished: Invalid value"},
@@ -241,6 +249,8 @@ func TestLoadTestStays(t *testing.T) {
 		{"importance: high", "importance: low", "spec.importance"},
 		{"  importance: high\n", "", "spec.importance"},
 		{"deadline: 1h", "deadline: 2h", "spec.deadline"},
+		{"[warehouse, lake]", "[warehouse]", "spec.outputs"},
+		{"  outputs: [warehouse, lake]\n", "", "spec.outputs"},
 		{"  duration: 5m\n  rate: 500/s", "  stages: ['30s:100']", "spec.stages"},
 	} {
 		mustReject(t, r, tt.find, tt.replace, tt.want+": Invalid value: immutable", old)

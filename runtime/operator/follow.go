@@ -39,9 +39,9 @@ func (o *Operator) followAll(ctx context.Context) {
 	}
 }
 
-// open says that an object has a job whose end is not in its status.
+// open says that an object has a job whose end, or whose rows' end, is not in its status.
 func (e *entry) open() bool {
-	return (e.test.Status.Job != "" || e.job.Job != "" || e.test.stopped()) && !e.test.Status.ended()
+	return (e.test.Status.Job != "" || e.job.Job != "" || e.test.stopped()) && (!e.test.Status.ended() || e.test.Status.delivering())
 }
 
 // sync writes changes of states first, then progress, as far as the time until the next question goes.
@@ -49,6 +49,10 @@ func (o *Operator) sync(ctx context.Context, jobs map[string]view.JobRow, whole 
 	began := time.Now()
 	var later []loadTest
 	for _, t := range o.pick(func(e *entry) bool { return e.open() }) {
+		if t.Status.ended() {
+			o.delivered(ctx, &t)
+			continue
+		}
 		uid := t.Metadata.UID
 		row, has := jobs[uid]
 		if !has {
@@ -103,6 +107,22 @@ func (o *Operator) stateStatus(ctx context.Context, t *loadTest, row *view.JobRo
 	}
 	s.set(condition{Type: "Finished", Status: "True", Reason: phaseOf(state)})
 	return s
+}
+
+// delivered asks how far the sinks of a job are that has ended.
+func (o *Operator) delivered(ctx context.Context, t *loadTest) {
+	j, err := o.gates.job(ctx, t.Status.Job)
+	s := t.Status.clone()
+	switch code := statusOf(err); {
+	case err == nil && len(j.Sinks) > 0:
+		s.sinks(j.Sinks)
+	case err == nil, code == http.StatusGone, code == http.StatusNotFound:
+		s.set(condition{Type: "Delivered", Status: "Unknown", Reason: "Forgotten", Message: "the gates have forgotten the job"})
+	default: // the next question
+		o.troubled(ctx, "the sinks of a job cannot be read", t.Status.Job, err)
+		return
+	}
+	o.write(ctx, t, s)
 }
 
 // missing asks for a job that the list lacks. What no gate knows for a while is lost: it is not submitted again, since it may have
@@ -183,6 +203,9 @@ func (s *status) result(r *report.Result) {
 		if !r.Thresholds[i].OK {
 			missed++
 		}
+	}
+	if len(r.Sinks) > 0 {
+		s.sinks(r.Sinks)
 	}
 	switch {
 	case len(r.Thresholds) == 0:

@@ -50,6 +50,7 @@ type spec struct {
 	Count       uint32            `json:"count,omitempty"`
 	Importance  string            `json:"importance,omitempty"`
 	Deadline    string            `json:"deadline,omitempty"`
+	Outputs     []string          `json:"outputs,omitempty"`
 	Cancel      bool              `json:"cancel,omitempty"`
 	TTL         string            `json:"ttlAfterFinished,omitempty"`
 }
@@ -77,7 +78,7 @@ func (t *loadTest) submission(label string, files *configMap) (*api.Submission, 
 	s := &t.Spec
 	in := &api.Submission{
 		Name: jobName(label, &t.Metadata), Params: s.Parameters, VUs: s.VUs, Duration: s.Duration, Rate: s.Rate, Stages: s.Stages,
-		Datacenters: s.Datacenters, Count: s.Count, Importance: s.Importance, Deadline: s.Deadline,
+		Datacenters: s.Datacenters, Count: s.Count, Importance: s.Importance, Deadline: s.Deadline, Outputs: s.Outputs,
 	}
 	if files == nil {
 		in.Main, in.Files = inlineFile, map[string]string{inlineFile: s.Program.Inline}

@@ -143,12 +143,12 @@ func TestLifeOfATest(t *testing.T) {
 		w.kube.Files("shop", "checkout", map[string]string{"main.star": "load('lib.star')", "lib.star": "x = 1"})
 		uid := w.kube.Apply("shop", "t", operatortest.Object{
 			"program": map[string]any{"configMap": "checkout", "file": "main.star"}, "parameters": map[string]any{"target": "https://staging"},
-			"vus": 7, "duration": "30s", "datacenters": []string{"fra"}, "importance": "high", "ttlAfterFinished": "1h",
+			"vus": 7, "duration": "30s", "datacenters": []string{"fra"}, "importance": "high", "outputs": []string{"lake"}, "ttlAfterFinished": "1h",
 		})
 		w.within(2*time.Second, "accepted", func() bool { return w.is("shop", "t", "Accepted", "True") })
 		j := w.job(uid)
 		require.Equal(t, "loadtest/prod/shop/t/"+uid, j.Name)
-		require.JSONEq(t, `{"name":"`+j.Name+`","main":"main.star","files":{"main.star":"load('lib.star')","lib.star":"x = 1"},"params":{"target":"https://staging"},"vus":7,"duration":"30s","datacenters":["fra"],"importance":"high"}`, j.Body)
+		require.JSONEq(t, `{"name":"`+j.Name+`","main":"main.star","files":{"main.star":"load('lib.star')","lib.star":"x = 1"},"params":{"target":"https://staging"},"vus":7,"duration":"30s","datacenters":["fra"],"importance":"high","outputs":["lake"]}`, j.Body)
 		require.Equal(t, "Queued", w.phase("shop", "t"))
 		require.True(t, w.is("shop", "t", "Finished", "False"))
 		w.gates.Edit(uid, func(j *operatortest.Job) { j.State, j.Requests = "RUNNING", 100 })
@@ -159,6 +159,7 @@ func TestLifeOfATest(t *testing.T) {
 		require.Equal(t, "https://gates/v1/jobs/"+j.ID+"/result", s["resultURL"])
 		w.gates.Edit(uid, func(j *operatortest.Job) {
 			j.State, j.Requests, j.Thresholds = "COMPLETED", 200, []report.Threshold{{OK: true}, {OK: false}, {OK: true}}
+			j.Sinks = []report.Sink{{Name: "lake", Done: true, Delivered: 40, Rejected: 2, RejectedRequests: 9}}
 		})
 		w.within(3*time.Second, "completed", func() bool { return w.phase("shop", "t") == "Completed" })
 		require.True(t, w.is("shop", "t", "Finished", "True") && w.is("shop", "t", "ThresholdsMet", "False") && w.is("shop", "t", "Accepted", "True"))
@@ -212,6 +213,82 @@ func TestThresholds(t *testing.T) {
 			w.within(4*time.Second, status, func() bool { return w.is("shop", "t", "ThresholdsMet", status) })
 		})
 	}
+}
+
+// TestDelivered: an object names sinks, and says what they have of the rows once the job has ended. It asks on until each
+// sink has ended, across a restart of the operator, and no more then.
+func TestDelivered(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end    report.Sink
+		status string
+		text   string
+	}{
+		"whole": {report.Sink{Name: "lake", Done: true, Delivered: 40}, "True", "sink warehouse: 40 rows delivered; sink lake: 40 rows delivered"},
+		"lost":  {report.Sink{Name: "lake", Done: true, Delivered: 30, Lost: 10, LostRequests: 99}, "False", "sink lake: 30 rows delivered, 10 lost (99 requests)"},
+	} {
+		inWorld(t, 1, func(w *world) {
+			spec := inline("x")
+			spec["outputs"] = []string{"warehouse", "lake"}
+			uid := w.kube.Apply("shop", "t", spec)
+			whole := report.Sink{Name: "warehouse", Done: true, Delivered: 40}
+			w.within(3*time.Second, "submitted", func() bool {
+				return w.gates.Edit(uid, func(j *operatortest.Job) {
+					j.State, j.Sinks = "COMPLETED", []report.Sink{whole, {Name: "lake", Behind: 3}}
+				})
+			})
+			require.Contains(t, w.job(uid).Body, `"outputs":["warehouse","lake"]`)
+			w.within(4*time.Second, "finished", func() bool { return w.is("shop", "t", "Finished", "True") && w.is("shop", "t", "Delivered", "Unknown") })
+			require.Contains(t, fmt.Sprint(w.kube.Status("shop", "t")["conditions"]), "sink warehouse: 40 rows delivered; rows are on their way to lake")
+			writes := w.count("status", time.Time{})
+			time.Sleep(time.Minute)
+			require.Equal(t, writes, w.count("status", time.Time{}), "nothing has changed")
+			w.stop()
+			w.run(1)
+			w.gates.Edit(uid, func(j *operatortest.Job) { j.Sinks[1] = tt.end })
+			w.within(5*time.Second, name, func() bool { return w.is("shop", "t", "Delivered", tt.status) })
+			require.Contains(t, fmt.Sprint(w.kube.Status("shop", "t")["conditions"]), tt.text)
+			require.Equal(t, "Completed", w.phase("shop", "t"))
+			asked := 0
+			w.gates.SetFault(func(_ http.ResponseWriter, r *http.Request) bool {
+				if strings.HasPrefix(r.URL.Path, "/v1/jobs/") {
+					asked++
+				}
+				return false
+			})
+			time.Sleep(time.Minute)
+			require.Zero(t, asked, "no question behind the end")
+		})
+	}
+}
+
+// TestUnknownSinks: a name that no gate's file has is said, and tried again: the file may come.
+func TestUnknownSinks(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.gates.Sinks = []string{"warehouse"}
+		spec := inline("x")
+		spec["outputs"] = []string{"lake"}
+		w.kube.Apply("shop", "t", spec)
+		w.within(3*time.Second, "it waits", func() bool { return w.phase("shop", "t") == "Pending" && w.is("shop", "t", "Accepted", "False") })
+		require.Contains(t, w.kube.Status("shop", "t")["reason"], `sink ["lake"] is not configured: known are [warehouse]`)
+		w.gates.Sinks = append(w.gates.Sinks, "lake")
+		w.within(35*time.Second, "accepted", func() bool { return w.is("shop", "t", "Accepted", "True") })
+	})
+}
+
+// TestDeliveriesAreForgotten: what no gate knows any more says so, and is asked for no more.
+func TestDeliveriesAreForgotten(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		uid := w.kube.Apply("shop", "t", inline("x"))
+		w.within(3*time.Second, "submitted", func() bool {
+			return w.gates.Edit(uid, func(j *operatortest.Job) { j.State, j.Sinks = "COMPLETED", []report.Sink{{Name: "lake"}} })
+		})
+		w.within(4*time.Second, "finished", func() bool { return w.is("shop", "t", "Delivered", "Unknown") })
+		w.gates.Forget(uid)
+		w.within(4*time.Second, "forgotten", func() bool {
+			return strings.Contains(fmt.Sprint(w.kube.Status("shop", "t")["conditions"]), "Forgotten")
+		})
+		require.Equal(t, "Completed", w.phase("shop", "t"))
+	})
 }
 
 // TestBadPrograms: what no try can change is final and says where; what people may correct is tried again.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hyperscale/runtime/report"
 )
 
 // The phases that are no state of a job, and those that two places name.
@@ -38,7 +40,7 @@ type progress struct {
 	Failed   uint64 `json:"failed"` // timed out ones included
 }
 
-// condition is one of Accepted, Finished and ThresholdsMet.
+// condition is one of Accepted, Delivered, Finished and ThresholdsMet.
 type condition struct {
 	Type    string `json:"type"`
 	Status  string `json:"status"` // True, False or Unknown
@@ -61,6 +63,38 @@ func (s *status) of(kind string) *condition {
 func (s *status) ended() bool {
 	c := s.of("Finished")
 	return c != nil && c.Status == "True"
+}
+
+// delivering says that rows of a job are on their way to sinks.
+func (s *status) delivering() bool {
+	c := s.of("Delivered")
+	return c != nil && c.Reason == reasonDelivering
+}
+
+// reasonDelivering is that of Delivered while a gate goes on.
+const reasonDelivering = "Delivering"
+
+// sinks says what the sinks of a job that has ended have of its rows. Its text changes only with a sink that has ended.
+func (s *status) sinks(all []report.Sink) {
+	whole := true
+	var open, told []string
+	for i := range all {
+		if !all[i].Done {
+			open = append(open, all[i].Name)
+			continue
+		}
+		whole = whole && all[i].Whole()
+		told = append(told, all[i].Text())
+	}
+	c := condition{Type: "Delivered", Status: "True", Reason: "Delivered", Message: strings.Join(told, "; ")}
+	switch {
+	case len(open) > 0:
+		c.Status, c.Reason = "Unknown", reasonDelivering
+		c.Message = strings.Join(append(told, "rows are on their way to "+strings.Join(open, ", ")), "; ")
+	case !whole:
+		c.Status, c.Reason = "False", "RowsMissing"
+	}
+	s.set(c)
 }
 
 // finishedAt is when the end was written.
@@ -126,6 +160,8 @@ func rejected(was *status, number int64, err error) (*status, time.Duration) {
 		return was.to(number, phasePending, err.Error(), condition{Type: "Accepted", Status: "False", Reason: "NoProgram", Message: err.Error()}), compareEvery
 	case errors.As(err, &r) && r.Code == unknownPlace:
 		return was.to(number, phasePending, r.Message, condition{Type: "Accepted", Status: "False", Reason: "UnknownDatacenter", Message: r.Message}), compareEvery
+	case errors.As(err, &r) && r.Code == unknownSink:
+		return was.to(number, phasePending, r.Message, condition{Type: "Accepted", Status: "False", Reason: "UnknownSink", Message: r.Message}), compareEvery
 	case errors.As(err, &r) && final(r.Status):
 		return was.to(number, phaseRejected, r.Message,
 			condition{Type: "Accepted", Status: "False", Reason: "Rejected", Message: r.Message},
@@ -140,6 +176,9 @@ func rejected(was *status, number int64, err error) (*status, time.Duration) {
 
 // unknownPlace is the gates' code for a datacenter that none of them knows: it may come.
 const unknownPlace = "unknown_datacenter"
+
+// unknownSink is the gates' code for a sink that the gate does not have: a file may name it later.
+const unknownSink = "unknown_sink"
 
 // final says that the same submission never succeeds: its program or its values are wrong.
 func final(code int) bool {

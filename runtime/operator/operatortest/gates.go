@@ -22,6 +22,8 @@ const TokenName = "operator"
 type Gates struct {
 	// First is the state of a new job; empty: QUEUED.
 	First string
+	// Sinks are those that a submission may name; nil: any.
+	Sinks []string
 
 	mu    sync.Mutex
 	fault func(w http.ResponseWriter, r *http.Request) bool
@@ -52,6 +54,7 @@ type Job struct {
 	State               string
 	Requests            uint64
 	Thresholds          []report.Threshold
+	Sinks               []report.Sink
 	Submits, Cancels    int // requests for it
 }
 
@@ -117,7 +120,7 @@ func (g *Gates) answer(w http.ResponseWriter, r *http.Request) {
 	case one && what == "result":
 		result(w, j)
 	case one:
-		reply(w, http.StatusOK, view.Job{Job: j.ID, Name: j.Name, State: j.State})
+		reply(w, http.StatusOK, view.Job{Job: j.ID, Name: j.Name, State: j.State, Sinks: j.Sinks})
 	default:
 		Fail(w, http.StatusNotFound, "unknown_path", "no such path")
 	}
@@ -147,7 +150,11 @@ func (g *Gates) submit(w http.ResponseWriter, r *http.Request) {
 	id := api.JobOf(g.token(), key)
 	j := g.jobs[id]
 	had := j != nil
+	unknown := func(name string) bool { return g.Sinks != nil && !slices.Contains(g.Sinks, name) }
 	switch {
+	case slices.ContainsFunc(in.Outputs, unknown):
+		Fail(w, http.StatusUnprocessableEntity, "unknown_sink", fmt.Sprintf("sink %q is not configured: known are %s", in.Outputs, g.Sinks))
+		return
 	case strings.Contains(in.Files[in.Main], "mistake"):
 		reply(w, http.StatusUnprocessableEntity, api.Failure{Error: api.Fault{Code: "bad_program", Message: "the program has mistakes", Mistakes: []api.Mistake{{File: in.Main, Line: 3, Column: 7, Message: "no such step"}}}})
 		return
@@ -194,5 +201,5 @@ func result(w http.ResponseWriter, j *Job) {
 		Fail(w, http.StatusConflict, "running", "the job runs")
 		return
 	}
-	reply(w, http.StatusOK, report.Result{Job: j.ID, Outcome: j.State, Totals: report.Totals{Started: j.Requests, Failed: j.Requests / 10, TimedOut: 1}, Thresholds: j.Thresholds})
+	reply(w, http.StatusOK, report.Result{Job: j.ID, Outcome: j.State, Totals: report.Totals{Started: j.Requests, Failed: j.Requests / 10, TimedOut: 1}, Thresholds: j.Thresholds, Sinks: j.Sinks})
 }
