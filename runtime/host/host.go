@@ -154,7 +154,7 @@ func (n *Node) build() {
 	})
 	n.transport = transport.New(transport.Config{
 		Self: n.self, Cluster: o.Cluster, Environment: o.Environment, Limits: o.Limits, Keys: n.doors.secrets.keys(), Logger: n.logger,
-		Resolver: n.doors.names, Datacenter: o.Datacenter, Certs: n.doors.certs.held(), Set: n.work.members, Leases: o.Leases,
+		Resolver: n.doors.names, Datacenter: o.Datacenter, Certs: n.doors.certs.held(), Set: n.work.members, Leases: o.Leases, Sinks: o.Stand.Sinks,
 		Observe: func(e node.Event) { n.observe(n.loop.Now(), e) },
 	}, n.doors.sockets)
 	if o.NewSinks != nil {

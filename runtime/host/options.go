@@ -28,6 +28,8 @@ type Stand struct {
 	Set []node.Addr
 	// Leases are those of a gate or a manager: an echo tells them.
 	Leases echo.Leases
+	// Sinks names the sinks of a gate: an echo tells it. Empty: it tells none.
+	Sinks string
 }
 
 // Makers make parts that tell the machine news.

@@ -55,6 +55,7 @@ func TestANodeIsAsked(t *testing.T) {
 			h := serve(t, "b", func(c *Config) {
 				change(c)
 				c.Set = func() []node.Addr { return []node.Addr{"one:1", "two:2"} }
+				c.Sinks = "0123456789abcdef"
 				c.Leases = echo.Leases{Lease: 30 * time.Second, SubjobLease: 2 * time.Second}
 				c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 			})
@@ -64,8 +65,8 @@ func TestANodeIsAsked(t *testing.T) {
 				t.Fatalf("met %+v, %v: want b, which answers echoes", met, err)
 			}
 			got, err := a.Echo(met.At, message.DatagramMax, 3, wait)
-			if err != nil || got.ID != "b" || !slices.Equal(got.Set, []string{"one:1", "two:2"}) || got.Lease != 30*time.Second || got.SubjobLease != 2*time.Second {
-				t.Fatalf("echo %+v, %v: want b with its set and its leases", got.Node, err)
+			if err != nil || got.ID != "b" || !slices.Equal(got.Set, []string{"one:1", "two:2"}) || got.Lease != 30*time.Second || got.SubjobLease != 2*time.Second || got.Sinks != "0123456789abcdef" {
+				t.Fatalf("echo %+v, %v: want b with its set, its leases and its sinks", got.Node, err)
 			}
 			if s := h.Stats(); s.Opened != 0 || log.String() != "" || len(h.ear.news) != 0 {
 				t.Fatalf("%+v, log %q, %d news: want no stream, no line and no news", s, log.String(), len(h.ear.news))

@@ -232,7 +232,7 @@ func (d *datagrams) reply(self *message.Hello, c *Config, b []byte) ([]byte, err
 	if d.replier == nil && !d.echoed.takes(int64(now.Sub(d.begun)/time.Second), echoesMost) {
 		return nil, errEchoed
 	}
-	n := echo.Node{Awake: int64(now.Sub(d.begun)), Wall: now.UnixNano(), Role: self.Role, ID: self.Node, Leases: c.Leases}
+	n := echo.Node{Awake: int64(now.Sub(d.begun)), Wall: now.UnixNano(), Role: self.Role, ID: self.Node, Leases: c.Leases, Sinks: c.Sinks}
 	if c.Set != nil {
 		for _, member := range c.Set() {
 			n.Set = append(n.Set, string(member))

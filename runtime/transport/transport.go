@@ -68,6 +68,7 @@ type Config struct {
 	Datacenter  string             // of a manager or a worker
 	Set         func() []node.Addr // that the node is a member of, for echoes; nil: none. Called from any goroutine.
 	Leases      echo.Leases        // that the node has, for echoes
+	Sinks       string             // names a gate's sinks, for echoes; empty: it tells none
 	Keys        *seal.Ring         // nil: frames are not sealed
 	Certs       *certs.Store       // nil: streams do without TLS
 	Observe     func(node.Event)   // nil: no observer. Called from any goroutine.

@@ -8,7 +8,7 @@
 //	1 byte of magic, 1 byte of format, 1 byte of kind
 //	8 bytes of a digest of protocol version, cluster and environment
 //	8 bytes of a nonce
-//	in an answer: two clocks, the node's role, its name, its set, and 16 bytes of its two leases where they have room
+//	in an answer: two clocks, the node's role, its name, its set; where they have room 16 bytes of its two leases, and behind them its sinks
 //	zeros, up to the size of the question
 //
 // Invariants:

@@ -44,6 +44,8 @@ type Node struct {
 	Cut   bool     // the set has no room in this size
 
 	Leases
+
+	Sinks string // names the sinks of a gate's configuration; empty: it has no room in this size, or the node tells none
 }
 
 // Leases are durations that a group must agree on. Zero: the node has none, its version does not tell it, or it has no room in this
@@ -93,6 +95,9 @@ func AppendAnswer(b []byte, of Scope, nonce uint64, size int, n *Node) []byte {
 	if len(b)-at+leasesLength <= size {
 		b = binary.BigEndian.AppendUint64(b, uint64(n.Lease))
 		b = binary.BigEndian.AppendUint64(b, uint64(n.SubjobLease))
+		if n.Sinks != "" && len(b)-at+2+len(n.Sinks) <= size {
+			b = appendText(b, n.Sinks)
+		}
 	}
 	return padded(b, at, size)
 }
@@ -124,8 +129,12 @@ func Answer(b []byte) (of Scope, nonce uint64, n Node, err error) {
 	}
 	if len(b) >= leasesLength { // zeros are padding, of an older version
 		n.Lease, n.SubjobLease = lease(b), lease(b[8:])
+		b = b[leasesLength:]
 	}
-	return of, nonce, n, nil
+	if len(b) >= 2 { // zeros are padding: an empty text
+		n.Sinks, _, err = text(b, "sinks")
+	}
+	return of, nonce, n, err
 }
 
 // lease reads a duration; none is below zero.

@@ -20,6 +20,7 @@ func TestAnswersReadBack(t *testing.T) {
 			Awake: rapid.Int64().Draw(t, "awake"), Wall: rapid.Int64().Draw(t, "wall"), Role: rapid.Byte().Draw(t, "role"),
 			ID: rapid.StringN(1, 128, 128).Draw(t, "id"), Set: rapid.SliceOfN(rapid.StringN(1, 64, 64), 1, 20).Draw(t, "set"),
 			Leases: Leases{time.Duration(rapid.Int64Min(1).Draw(t, "lease")), time.Duration(rapid.Int64Min(1).Draw(t, "subjob lease"))},
+			Sinks:  rapid.StringN(0, 16, 64).Draw(t, "sinks"),
 		}
 		q := AppendQuestion(nil, of, nonce, size)
 		gotScope, gotNonce, err := Question(q)
@@ -36,6 +37,16 @@ func TestAnswersReadBack(t *testing.T) {
 				t.Fatalf("%d bytes have room for the leases", size)
 			}
 			got.Leases = n.Leases
+		}
+		if got.Sinks == "" {
+			used := headLength + bodyLength + 2 + len(n.ID) + 2 + leasesLength + 2 + len(n.Sinks)
+			for _, member := range got.Set {
+				used += 2 + len(member)
+			}
+			if n.Sinks != "" && used <= size {
+				t.Fatalf("%d bytes have room for the sinks", size)
+			}
+			got.Sinks = n.Sinks
 		}
 		if got.Cut {
 			got.Set, got.Cut = append(got.Set, n.Set...), false

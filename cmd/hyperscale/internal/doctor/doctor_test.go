@@ -38,6 +38,7 @@ type world struct {
 	peers   []node.Addr         // that run
 	told    []node.Addr         // the set that they tell
 	lease   time.Duration       // that they tell; zero: that of the node
+	sinks   string              // that the second peer tells; empty: none
 	peer    transport.Config    // of both
 	hook    func([]byte) []byte // sees what comes back from the first peer by UDP; nil: nothing is between. It drops by nil
 	clock   time.Time
@@ -164,6 +165,12 @@ func (w *world) examine() []Finding {
 			c.Self.ID = w.peer.Self.ID
 		}
 		c.Set = func() []node.Addr { return w.told }
+		if c.Sinks == "" && c.Self.Role == node.RoleGate {
+			c.Sinks = "none"
+		}
+		if i == 1 && w.sinks != "" {
+			c.Sinks = w.sinks
+		}
 		c.Leases = echo.Leases{Lease: w.c.Lease, SubjobLease: w.c.SubjobLease}
 		if w.lease > 0 {
 			c.Leases.Lease = w.lease
@@ -242,8 +249,8 @@ func TestTheHealthyAreWell(t *testing.T) {
 			if code := worst(all); code != 0 {
 				t.Fatalf("exit code %d: %s", code, bad(all))
 			}
-			for _, check := range []string{"config", "files", "cpu", "memory", "kernel", "disk", "fsync", "listen", "name", "tcp", "handshake", "udp", "mtu", "set", "lease", "clock"} {
-				if check == "lease" && w.c.Role == node.RoleWorker {
+			for _, check := range []string{"config", "files", "cpu", "memory", "kernel", "disk", "fsync", "listen", "name", "tcp", "handshake", "udp", "mtu", "set", "lease", "sinks", "clock"} {
+				if (check == "lease" || check == "sinks") && w.c.Role == node.RoleWorker {
 					continue // it has none
 				}
 				if !slices.ContainsFunc(all, func(f Finding) bool { return f.Check == check && f.State == isOK }) {
@@ -278,8 +285,12 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 		"TCP is closed": {func(w *world) {
 			w.peers = w.peers[:1]
 		}, isFail, "tcp", "connection refused", "start the node"},
-		"MTU of 1280":       {func(w *world) { w.hook = narrow }, isFail, "mtu", "datagrams of 1400 bytes do not come back", "raise the MTU"},
-		"another lease":     {func(w *world) { w.lease = 31 * time.Second }, isFail, "lease", "has --lease 31s, this node 30s", "the same --lease"},
+		"MTU of 1280":   {func(w *world) { w.hook = narrow }, isFail, "mtu", "datagrams of 1400 bytes do not come back", "raise the MTU"},
+		"another lease": {func(w *world) { w.lease = 31 * time.Second }, isFail, "lease", "has --lease 31s, this node 30s", "the same --lease"},
+		"other sinks":   {func(w *world) { w.sinks = "0123456789abcdef" }, isWarn, "sinks", "the sinks of peer-1 are not those of gate-1", "the same section outputs"},
+		"sinks of its own": {func(w *world) {
+			w.c.Outputs = map[string]map[string]any{"rows": {"kind": "postgres", "address": "postgres://load@h/load"}}
+		}, isWarn, "sinks", "the sinks of peer-0 are not those of gate-1", "config show gate"},
 		"another set":       {func(w *world) { w.told = w.told[:2] }, isFail, "set", "is configured with", "the same --gates"},
 		"another cluster":   {func(w *world) { w.peer.Cluster = "staging" }, isFail, "handshake", `cluster is "staging"`, "--cluster"},
 		"another secret":    {func(w *world) { w.sealed() }, isFail, "handshake", "secret", "--cluster-secret"},
@@ -370,6 +381,35 @@ func TestLeasesOfManagers(t *testing.T) {
 	} {
 		if got := d.leases(&peer{addr: "a:1"}, &transport.Echo{Node: echo.Node{ID: "m", Leases: tt.theirs}}); worst(got) != tt.verdict || len(got) != tt.lines {
 			t.Errorf("%+v: %+v", tt.theirs, got)
+		}
+	}
+}
+
+// A node that is no gate compares gates with each other, and what a version does not tell is no fault.
+func TestSinksOfGates(t *testing.T) {
+	d := doctor{c: config.Default(node.RoleManager)}
+	for _, tt := range []struct {
+		told    []string
+		verdict int
+		lines   int
+	}{
+		{[]string{"none", "none", "none"}, 0, 2},
+		{[]string{"a", "", "a"}, 0, 1},
+		{[]string{"a", "b", "a"}, 1, 2},
+		{[]string{"", "", "a"}, 0, 0},
+		{nil, 0, 0},
+	} {
+		var peers []*peer
+		for i, s := range tt.told {
+			peers = append(peers, &peer{addr: "a:1", id: fmt.Sprint("gate-", i), sinks: s})
+		}
+		d.sinks(peers)
+		var got []Finding
+		for _, p := range peers {
+			got = append(got, p.found...)
+		}
+		if worst(got) != tt.verdict || len(got) != tt.lines {
+			t.Errorf("%q: %+v", tt.told, got)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hyperscale/cmd/hyperscale/internal/operate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
 	"hyperscale/runtime/transport"
@@ -47,10 +48,12 @@ func (d *doctor) echoes(asker *transport.Asker, peers []*peer) {
 		}
 		p.found = append(p.found, d.set(p, &small)...)
 		p.found = append(p.found, d.leases(p, &small)...)
+		p.id, p.sinks = small.ID, small.Sinks
 		if best, err := d.sample(asker, p); err == nil {
 			first[p] = best
 		}
 	}
+	d.sinks(peers)
 	if len(first) == 0 {
 		return
 	}
@@ -140,6 +143,25 @@ func (d *doctor) leases(p *peer, e *transport.Echo) (all []Finding) {
 		}
 	}
 	return all
+}
+
+// sinks compares the sinks of all gates with those of this one; where this node is none, with those of the first gate that
+// tells its own.
+func (d *doctor) sinks(peers []*peer) {
+	const check = "sinks"
+	mine, of := operate.SinksOf(&d.c), d.c.ID
+	for _, p := range peers {
+		switch {
+		case p.sinks == "": // no gate, or a version that does not tell it
+		case mine == "":
+			mine, of = p.sinks, p.id
+		case p.sinks == mine:
+			p.found = append(p.found, ok(check, string(p.addr), "those of %s, by name, kind and window", of))
+		default:
+			p.found = append(p.found, warn(check, string(p.addr), "give all gates the same section outputs (`hyperscale config show gate` prints it), and start them again one by one",
+				"the sinks of %s are not those of %s by name, kind or window: rows of a job wait at a gate that has not its sinks", p.id, of))
+		}
+	}
 }
 
 // sample is the quickest of several echoes.

@@ -27,6 +27,8 @@ const lookupMax = 5 * time.Second
 type peer struct {
 	addr  node.Addr
 	met   *transport.Met // nil: no handshake fits
+	id    string         // as its echo says
+	sinks string         // of a gate, as its echo names them; empty: it says none
 	found []Finding
 }
 

@@ -1,6 +1,8 @@
 package operate
 
 import (
+	"cmp"
+
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/gate"
 	"hyperscale/core/node"
@@ -21,6 +23,15 @@ func sinksOf(c *config.Node, g *gate.Config) error {
 		g.Sinks = append(g.Sinks, output.Sink{Name: s.Name, Kind: s.Settings.Kind.Name, Window: s.Window(), Default: s.Default})
 	}
 	return err
+}
+
+// SinksOf names the sinks of a gate's configuration, so that gates can be compared; empty: it is no gate, or has a fault.
+func SinksOf(c *config.Node) string {
+	all, err := named.ReadForGate(c.Outputs)
+	if err != nil || c.Role != node.RoleGate {
+		return ""
+	}
+	return cmp.Or(named.Digest(all), named.None)
 }
 
 // deliver gives a gate's host what delivers to those sinks.

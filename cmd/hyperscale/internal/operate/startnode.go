@@ -198,6 +198,6 @@ func hostOptions(c *config.Node, extra *nodeExtras) host.Options {
 		Role: c.Role, ID: node.ID(c.ID), Cluster: c.Cluster, Environment: c.Environment,
 		Listen: c.Listen, Advertise: c.Advertise, Admin: c.Admin, DataDir: c.Data, Logger: extra.logger,
 		History: extra.history, Observer: extra.observe, SecretFile: c.ClusterSecret,
-		Stand: host.Stand{Datacenter: c.Datacenter, Set: ownSet(c), Leases: echo.Leases{Lease: c.Lease, SubjobLease: c.SubjobLease}}, Certs: c.Certs(), Resolver: c.Resolver,
+		Stand: host.Stand{Datacenter: c.Datacenter, Set: ownSet(c), Leases: echo.Leases{Lease: c.Lease, SubjobLease: c.SubjobLease}, Sinks: SinksOf(c)}, Certs: c.Certs(), Resolver: c.Resolver,
 	}
 }
