@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +83,7 @@ func redraw(w io.Writer, r *report.Result, outs []follow.Written) error {
 		}
 	}
 	for i := range outs {
-		faults = append(faults, outs[i].Write(r))
+		faults = append(faults, outs[i].Write(context.Background(), r))
 	}
 	return errors.Join(faults...)
 }

@@ -17,6 +17,7 @@ const (
 	pushEvery = 5 * time.Second
 	endTries  = 4
 	endWait   = 500 * time.Millisecond
+	endMax    = 30 * time.Second // for all that waits: a server that answers slowly holds up no command
 )
 
 // Pusher sends a job's figures to a server while it runs, and at its end. One goroutine calls
@@ -25,6 +26,7 @@ type Pusher struct {
 	remote *Remote
 	every  time.Duration
 	wait   time.Duration // before the second try of the end; twice as long before each other
+	most   time.Duration // for the end
 	tell   func(format string, args ...any)
 
 	latest   atomic.Pointer[message.JobStatus]
@@ -41,7 +43,7 @@ type Pusher struct {
 
 // NewPusher starts with the first status; tell receives messages for a person.
 func NewPusher(r *Remote, tell func(format string, args ...any)) *Pusher {
-	return &Pusher{remote: r, every: pushEvery, wait: endWait, tell: tell, news: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &Pusher{remote: r, every: pushEvery, wait: endWait, most: endMax, tell: tell, news: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // Apply takes a status. It never waits.
@@ -103,29 +105,39 @@ func (p *Pusher) account(err error) {
 	p.why = err
 }
 
-// Finish sends what waits and the end, again and again for some seconds where that may help.
-func (p *Pusher) Finish(r *report.Result) error {
+// Finish sends what waits and the end, again and again for some seconds where that may help, until endMax is over or the
+// context ends.
+func (p *Pusher) Finish(ctx context.Context, r *report.Result) error {
 	p.Close()
 	p.updates++
 	p.backlog.end(Families(&Snapshot{Result: r}), time.Now())
-	err := cmp.Or(p.finish(), p.backlog.last)
+	err := cmp.Or(p.finish(ctx), p.backlog.last)
 	if n := p.backlog.missing + len(p.backlog.waiting); n > 1 || n == 1 && err == nil {
 		p.tell("prometheus: %d of %d updates did not arrive: %v", n, p.updates, cmp.Or(err, p.why))
 	}
 	return err
 }
 
-func (p *Pusher) finish() error {
+func (p *Pusher) finish(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.most)
+	defer cancel()
 	for try, wait := 1, p.wait; ; try++ {
-		err := p.backlog.send(context.Background(), p.remote)
+		err := p.backlog.send(ctx, p.remote)
 		switch {
 		case err == nil || lasting(err):
 			return err
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return fmt.Errorf("given up after %v: %w", p.most, err)
+		case ctx.Err() != nil:
+			return fmt.Errorf("interrupted: %w", err)
 		case try == endTries:
 			return fmt.Errorf("given up after %d tries: %w", endTries, err)
 		}
 		p.why = err
-		time.Sleep(wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done(): // the next try says so
+		}
 		wait *= 2
 	}
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -150,7 +151,7 @@ func TestPusher(t *testing.T) {
 			t.Fatalf("%d requests while it runs, want more than the check", n)
 		}
 	}
-	if err := p.Finish(result(t)); err != nil {
+	if err := p.Finish(t.Context(), result(t)); err != nil {
 		t.Fatal(err)
 	}
 	name := "__name__=hyperscale_job_state run=04000000000000000000000000 state=RUNNING test=shop.star "
@@ -182,12 +183,12 @@ func TestPusher(t *testing.T) {
 func TestPusherTriesAgain(t *testing.T) {
 	server := newReceiver(t, 503, 429)
 	p, _ := newPusher(t, server.URL)
-	if err := p.Finish(result(t)); err != nil || server.requests != 3 {
+	if err := p.Finish(t.Context(), result(t)); err != nil || server.requests != 3 {
 		t.Errorf("%v after %d requests, want none after 3", err, server.requests)
 	}
 	server = newReceiver(t, 404, 404)
 	p, _ = newPusher(t, strings.Replace(server.URL, "http://", "http://me:mine@", 1))
-	err := p.Finish(result(t))
+	err := p.Finish(t.Context(), result(t))
 	if err == nil || server.requests != 1 || strings.ContainsAny(err.Error(), "\x1b@") || !strings.Contains(err.Error(), "--web.enable-remote-write-receiver") {
 		t.Errorf("%q after %d requests", err, server.requests)
 	}
@@ -200,7 +201,7 @@ func TestPusherTellsOnce(t *testing.T) {
 	p, told := newPusher(t, server.URL)
 	p.every = time.Millisecond
 	server.wait(t, 5, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
-	if err := p.Finish(result(t)); err != nil {
+	if err := p.Finish(t.Context(), result(t)); err != nil {
 		t.Fatal(err)
 	}
 	if len(*told) != 1 || !strings.Contains((*told)[0], "updates wait for the server") {
@@ -221,7 +222,7 @@ func TestPusherMisses(t *testing.T) {
 	p, told := newPusher(t, server.URL)
 	p.every = time.Millisecond
 	server.wait(t, 3, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
-	if err := p.Finish(result(t)); err != nil {
+	if err := p.Finish(t.Context(), result(t)); err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("1 of %d updates did not arrive: the server answered 413", p.updates); len(*told) != 2 || !strings.Contains((*told)[1], want) {
@@ -231,7 +232,7 @@ func TestPusherMisses(t *testing.T) {
 		server := newReceiver(t, http.StatusBadRequest)
 		server.because = answer
 		p, _ := newPusher(t, server.URL)
-		if err := p.Finish(result(t)); err != nil != missing || server.requests != 1 {
+		if err := p.Finish(t.Context(), result(t)); err != nil != missing || server.requests != 1 {
 			t.Errorf("%s: %v after %d requests", answer, err, server.requests)
 		}
 	}
@@ -243,7 +244,7 @@ func TestPusherPassesConflicts(t *testing.T) {
 	p, told := newPusher(t, server.URL)
 	p.every = time.Millisecond
 	server.wait(t, 3, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
-	if err := p.Finish(result(t)); err != nil || p.backlog.missing != 1 {
+	if err := p.Finish(t.Context(), result(t)); err != nil || p.backlog.missing != 1 {
 		t.Fatalf("%v, %d missing, told %q", err, p.backlog.missing, *told)
 	}
 }
@@ -267,7 +268,7 @@ func TestPusherEndsSeries(t *testing.T) {
 	server := newReceiver(t)
 	p, _ := newPusher(t, server.URL)
 	server.wait(t, 1, func() { p.Apply(&message.JobStatus{Job: message.JobID{1}, State: message.JobRunning}) })
-	if err := p.Finish(result(t)); err != nil {
+	if err := p.Finish(t.Context(), result(t)); err != nil {
 		t.Fatal(err)
 	}
 	ended := 0
@@ -314,6 +315,40 @@ func TestDiscreet(t *testing.T) {
 	} {
 		if got := Discreet(address); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
+// A server that answers each update slowly holds the end up for its bound at most, and an interrupt ends the wait.
+func TestTheEndOfABacklogIsBounded(t *testing.T) {
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-q.Context().Done():
+		}
+	}))
+	defer slow.Close()
+	for what, interrupt := range map[string]time.Duration{"given up after 300ms": time.Hour, "interrupted": 300 * time.Millisecond} {
+		r, err := NewRemote(slow.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := ""
+		p := NewPusher(r, func(format string, args ...any) { told += fmt.Sprintf(format, args...) })
+		p.most = time.Hour
+		if interrupt > p.most/2 {
+			p.most = 300 * time.Millisecond
+		}
+		for n := range 200 {
+			p.backlog.add(Families(&Snapshot{Result: result(t)}), time.Unix(int64(n), 0))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		time.AfterFunc(interrupt, cancel)
+		began := time.Now()
+		err = p.Finish(ctx, result(t))
+		cancel()
+		if took := time.Since(began); took > 5*time.Second || err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(told, "did not arrive") {
+			t.Errorf("after %v: %v, %q: want %q", took, err, told, what)
 		}
 	}
 }

@@ -320,9 +320,7 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 	built.Run, built.Sinks = f.kept(), f.cluster
 	var faults []error // a full disk must not take the summary too
 	faults = append(faults, lacking(built.Sinks), errors.Join(f.finishSinks(r, built)...))
-	for i := range f.outputs {
-		faults = append(faults, f.outputs[i].Write(built))
-	}
+	faults = append(faults, f.write(built)...)
 	if _, err := io.WriteString(w, ui.Summary(built, ui.StyleOf(os.Stdout))); err != nil {
 		faults = append(faults, fmt.Errorf("print the summary: %w", err))
 	}
@@ -338,6 +336,23 @@ func (f *Follower) conclude(w io.Writer, r *message.Result) error {
 		return command.Exit(code, nil)
 	}
 	return nil
+}
+
+// write writes the result to all outputs. An interrupt ends the wait for servers.
+func (f *Follower) write(built *report.Result) (faults []error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-f.Signals.Asked:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for i := range f.outputs {
+		faults = append(faults, f.outputs[i].Write(ctx, built))
+	}
+	return faults
 }
 
 // finishSinks delivers the end of the job. An interrupt ends the wait.

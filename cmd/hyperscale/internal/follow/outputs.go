@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,8 +69,8 @@ type listener interface {
 	Check() error
 	// Apply takes one status; it never waits.
 	Apply(*message.JobStatus)
-	// Finish reports the end.
-	Finish(*report.Result) error
+	// Finish reports the end, until the context ends.
+	Finish(context.Context, *report.Result) error
 	// Close gives up without an end. It may follow Finish.
 	Close()
 }
@@ -199,9 +200,9 @@ func (o *Written) allowed() error {
 }
 
 // Write writes the result to the file, or sends the end to the server.
-func (o *Written) Write(r *report.Result) error {
+func (o *Written) Write(ctx context.Context, r *report.Result) error {
 	if o.server != nil {
-		if err := o.server.Finish(r); err != nil {
+		if err := o.server.Finish(ctx, r); err != nil {
 			return o.failed(err)
 		}
 		return nil

@@ -83,7 +83,7 @@ func TestALinkDuringTheRunIsNotFollowed(t *testing.T) {
 	if err := os.Symlink(outside, "of.json"); err != nil {
 		t.Fatal(err)
 	}
-	if err := outs[0].Write(&report.Result{}); err == nil || !strings.Contains(err.Error(), "of.json is a link") {
+	if err := outs[0].Write(t.Context(), &report.Result{}); err == nil || !strings.Contains(err.Error(), "of.json is a link") {
 		t.Errorf("it writes through a link: %v", err)
 	}
 	if b, err := os.ReadFile(outside); err != nil || string(b) != "mine" {
