@@ -241,6 +241,30 @@ func TestPasswords(t *testing.T) {
 	require.Equal(t, 2, asked)
 }
 
+// Two answers to one request are none to the other.
+func TestAnswersToOtherRequests(t *testing.T) {
+	for what, streams := range map[string][]int{"one twice": {0, 0}, "one that was not asked": {0, 2}, "an event": {0, -1}} {
+		here, there := net.Pipe()
+		go func() {
+			in := bufio.NewReader(there)
+			for range streams {
+				head := make([]byte, headLen)
+				_, _ = io.ReadFull(in, head)
+				_, _ = io.CopyN(io.Discard, in, int64(binary.BigEndian.Uint32(head[5:])))
+			}
+			for _, stream := range streams {
+				_, _ = there.Write(answer(0, stream, opResult, []byte{0, 0, 0, 1}))
+			}
+			_ = there.Close()
+		}()
+		c := &conn{net: here, in: bufio.NewReader(here)}
+		_, broken := c.execute(t.Context(), 6, []execution{{[]byte("id"), nil}, {[]byte("id"), nil}})
+		require.NotNil(t, broken, what)
+		require.Equal(t, outputs.VerdictUnclear, broken.verdict, what)
+		c.close()
+	}
+}
+
 // A server that answers something else in the middle of rows may have them all.
 func TestAServerThatLosesItsWay(t *testing.T) {
 	var fails atomic.Bool

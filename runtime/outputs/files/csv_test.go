@@ -94,6 +94,29 @@ func TestATornRecord(t *testing.T) {
 	}
 }
 
+// The end of the last whole record is that of the file, however long it is.
+func TestATornRecordOfALongFile(t *testing.T) {
+	l := &lines{format: csv(), name: filepath.Join(t.TempDir(), "rows.csv")}
+	rows := cruelRows("a")
+	for range 7 {
+		deliver(t, l, rows)
+	}
+	l.Close()
+	whole, err := os.ReadFile(l.name)
+	require.NoError(t, err)
+	require.Greater(t, len(whole), 3*64<<10)
+	require.NoError(t, os.WriteFile(l.name, append(whole[:len(whole):len(whole)], "window,\"a\r\n"...), 0o600))
+	got, err := l.read(l.name, "a")
+	require.ErrorIs(t, err, outputs.ErrTorn)
+	require.Len(t, got, 7*len(rows))
+	again := &lines{format: csv(), name: l.name}
+	deliver(t, again, rows[:1])
+	again.Close()
+	b, err := os.ReadFile(l.name)
+	require.NoError(t, err)
+	require.True(t, string(b) == string(appendRecord(whole, &rows[0])), "the first %d bytes stay, and a record follows", len(whole))
+}
+
 // FILES-3: it appends to no table of others, also of its own result.
 func TestTablesOfOthers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "steps.csv")
