@@ -12,12 +12,6 @@ const LateAfter = 30 * time.Second
 // lateMost bounds the times of a sink that are kept: the newest.
 const lateMost = 16
 
-// Late is a time in which a sink of the cluster was behind. Times are of the job.
-type Late struct {
-	FromNS  int64 `json:"from_ns"`  // rows of the load from here on came late
-	UntilNS int64 `json:"until_ns"` // when a status last said that the sink was behind
-}
-
 // Lateness gathers when sinks were behind from the statuses that a process sees of one job. What happened before the first
 // of them, but for the rows that were still missing then, it does not know.
 type Lateness struct{ sinks map[string]*lateSink }

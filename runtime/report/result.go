@@ -105,6 +105,12 @@ type Sink struct {
 	Late []Late `json:"late,omitempty"` // the newest 16 times at which the command saw it behind; a result without them knows of none
 }
 
+// Late is a time in which a sink of the cluster was behind. Times are of the job.
+type Late struct {
+	FromNS  int64 `json:"from_ns"`  // rows of the load from here on came late
+	UntilNS int64 `json:"until_ns"` // when a status last said that the sink was behind
+}
+
 // Text is what the place has of the rows, in a line.
 func (o *Output) Text() string {
 	s := fmt.Sprintf("%d of %d rows delivered", o.Delivered, o.Offered)
