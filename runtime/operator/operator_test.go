@@ -238,7 +238,7 @@ func TestDelivered(t *testing.T) {
 			})
 			require.Contains(t, w.job(uid).Body, `"outputs":["warehouse","lake"]`)
 			w.within(4*time.Second, "finished", func() bool { return w.is("shop", "t", "Finished", "True") && w.is("shop", "t", "Delivered", "Unknown") })
-			require.Contains(t, fmt.Sprint(w.kube.Status("shop", "t")["conditions"]), "sink warehouse: 40 rows delivered; rows are on their way to lake")
+			require.Contains(t, fmt.Sprint(w.kube.Status("shop", "t")["conditions"]), "sink warehouse: complete, 40 rows delivered; rows are on their way to lake")
 			writes := w.count("status", time.Time{})
 			time.Sleep(time.Minute)
 			require.Equal(t, writes, w.count("status", time.Time{}), "nothing has changed")

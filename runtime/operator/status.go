@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/report"
+	"hyperscale/runtime/ui"
 )
 
 // The phases that are no state of a job, and those that two places name.
@@ -84,7 +85,7 @@ func (s *status) sinks(all []report.Sink) {
 			continue
 		}
 		whole = whole && all[i].Whole()
-		told = append(told, all[i].Text())
+		told = append(told, ui.SinkText(&all[i]))
 	}
 	c := condition{Type: "Delivered", Status: "True", Reason: "Delivered", Message: strings.Join(told, "; ")}
 	switch {
