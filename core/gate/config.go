@@ -41,7 +41,7 @@ type Group struct {
 	// Recover founds a new epoch of the group on this gate's disk: lease.Config.Recover.
 	Recover bool
 
-	// SinkDigest names this gate's sinks by name, kind and window, in at most 64 bytes; empty: it has none. Gates whose
+	// SinkDigest names this gate's sinks by name, kind and window, in at most 32 bytes; empty: it has none. Gates whose
 	// digests differ warn of it.
 	SinkDigest string
 

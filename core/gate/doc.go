@@ -69,6 +69,8 @@
 //	       datacenters as the job wants. What it leaves out is in no sum.
 //	GATE-15 A sink gets a batch of rows only after a majority has the record that names it. The gate
 //	       keeps the register of an ended job until each of its sinks has all, or is given up.
+//	GATE-16 A gate that lacks a sink of a job hands the job over, like one that drains, to a living gate
+//	       that takes jobs and has all sinks that still get rows. Without such a gate it keeps job and rows.
 //	GATE-14 A client's message changes nothing that the client's certificate does not allow, and
 //	       only its owner or an operator changes a job. The owner stands in the record.
 //

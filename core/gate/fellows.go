@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"hyperscale/core/lease"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 	"hyperscale/core/quorum"
 	"hyperscale/core/retry"
 	"hyperscale/core/swim"
@@ -41,11 +43,52 @@ const (
 
 // gossip tells the other gates whether this one takes new jobs, whether it hears managers, and which sinks it has.
 func (m *base) gossip() {
-	state := append([]byte{0, byte(m.hearing)}, m.config.SinkDigest...)
+	state := append([]byte{0, byte(m.hearing)}, sinksSaid(m.config.Sinks, m.config.SinkDigest)...)
 	if m.draining {
 		state[0] = 1
 	}
 	m.group.Swim.SetState(state)
+}
+
+// sinksSaid is what a gate tells of its sinks: how many it has, a mark of each name, and the digest of all. Gates without
+// sinks tell the digest alone, as those of older versions do, whose digest begins with a digit of base 16.
+func sinksSaid(all []output.Sink, digest string) []byte {
+	var said []byte
+	if len(all) > 0 {
+		said = append(said, byte(len(all)))
+	}
+	for i := range all {
+		said = binary.BigEndian.AppendUint32(said, markOf(all[i].Name))
+	}
+	return append(said, digest...)
+}
+
+// markOf stands for the name of a sink in gossip. Two names may have one mark: then a job may go to a gate without its
+// sink, which keeps it.
+func markOf(sink string) uint32 { return uint32(node.MixString(0, sink)) }
+
+// hasSink says that a gate told that it has a sink. One of an older version tells no names.
+func hasSink(app []byte, sink string) bool {
+	if len(app) < 3 || app[2] > output.SinksMax || len(app) < 3+4*int(app[2]) {
+		return false
+	}
+	for i := range int(app[2]) {
+		if binary.BigEndian.Uint32(app[3+4*i:]) == markOf(sink) {
+			return true
+		}
+	}
+	return false
+}
+
+// equipped returns the next gate in a job's order that takes jobs, hears managers and has all of the sinks.
+func (m *base) equipped(env node.Env, id message.JobID, sinks []string) node.Addr {
+	for _, a := range m.group.Ring.Order(id) {
+		o, known := m.group.Swim.FindAddr(a)
+		if known && a != env.Self().Addr && m.hears(a) && o.App[0] == 0 && !slices.ContainsFunc(sinks, func(s string) bool { return !hasSink(o.App, s) }) {
+			return a
+		}
+	}
+	return ""
 }
 
 // hearingOf is what a gate told last.
@@ -61,7 +104,11 @@ func sinksOf(app []byte) (digest string, told bool) {
 	if len(app) < 2 {
 		return "", false
 	}
-	return string(app[2:]), true
+	said := app[2:]
+	if len(said) > 0 && said[0] <= output.SinksMax { // names stand before it
+		said = said[min(1+4*int(said[0]), len(said)):]
+	}
+	return string(said), true
 }
 
 // otherSinks warns of gates whose sinks are not those of this one: they deliver no rows of jobs that they take over.

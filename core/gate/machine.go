@@ -85,7 +85,7 @@ func (m *Machine) startGroup(env node.Env) {
 	m.group = quorum.New(m.quorumConfig(self, gates).Seated(env))
 	m.ledger.Start(m.group.Leases, m.group.Files)
 	m.group.Start(env)
-	if m.config.SinkDigest != "" {
+	if m.config.SinkDigest != "" || len(m.config.Sinks) > 0 {
 		m.gossip()
 	}
 	m.began = env.Now()
@@ -141,7 +141,7 @@ func (m *Machine) handle(env node.Env, in *node.Input) {
 	case node.InputStored:
 		m.onStored(env, in)
 	case node.InputDelivered:
-		m.onDelivered(env, in.Delivered)
+		m.onDeliveredHere(env, in.Delivered)
 	case node.InputStop:
 		m.onStop(env)
 	}
@@ -282,6 +282,7 @@ func (m *Machine) fire(env node.Env, k node.TimerKey) {
 		m.onQueueTimer(env)
 	case node.GateRows:
 		m.onRowsTimer(env, message.JobID(k.ID))
+		m.passOn(env, message.JobID(k.ID))
 	case node.GateStop:
 		m.handOver(env)
 	}

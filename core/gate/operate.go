@@ -225,16 +225,42 @@ func (m *operations) handOver(env node.Env) {
 	}
 	for _, id := range m.group.Leases.Held() {
 		if j := m.jobs[id]; j != nil && j.Ready && (!j.State.Terminal() || j.Rows.Delivering) && m.ledger.Idle(id) {
-			m.transfer(env, j)
+			m.transfer(env, j, m.successor(env, id))
 		}
 	}
 	m.arrived(env)
 	env.SetTimer(node.Key(node.PartGate, node.GateStop), tick)
 }
 
+// passOn hands a job to a gate that has all sinks whose rows wait, if this gate lacks one of them. Without such a gate it
+// keeps the job and its rows, and looks again.
+func (m *operations) passOn(env node.Env, id message.JobID) {
+	j := m.jobs[id]
+	if j == nil || !j.Ready || m.retiring() || !m.holds(env, j) || !m.ledger.Idle(id) || j.State.Terminal() && !j.Rows.Delivering {
+		return
+	}
+	lacks, open := m.openSinks(j)
+	if !lacks {
+		return
+	}
+	if to := m.equipped(env, id, open); to != "" {
+		reached(env, "gate/job-goes-to-its-sinks")
+		m.transfer(env, j, to)
+		env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
+	}
+}
+
+// onDeliveredHere takes a report of this gate's host, which may lack the sink.
+func (m *operations) onDeliveredHere(env node.Env, d *node.Delivered) {
+	j := m.deliveries[d.ID]
+	m.onDelivered(env, d)
+	if j != nil && d.Verdict == node.DeliveryUnconfigured {
+		m.passOn(env, j.ID)
+	}
+}
+
 // transfer stops acting for a job, then hands its lease to the successor.
-func (m *operations) transfer(env node.Env, j *entry) {
-	to := m.successor(env, j.ID)
+func (m *operations) transfer(env node.Env, j *entry, to node.Addr) {
 	if to == "" {
 		return
 	}

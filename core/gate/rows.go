@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hyperscale/core/event"
@@ -227,6 +228,17 @@ func (m *courier) onRowsHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
 		m.finishRows(env, j)
 	}
 	m.deliverRows(env, j)
+}
+
+// openSinks lists the sinks to which rows of a job go on, and says whether this gate lacks one of them.
+func (m *courier) openSinks(j *entry) (lacks bool, names []string) {
+	for _, s := range j.Rows.Streams {
+		if s.Stage() < output.Recording {
+			names = append(names, s.Sink)
+			lacks = lacks || !slices.ContainsFunc(m.config.Sinks, func(o output.Sink) bool { return o.Name == s.Sink })
+		}
+	}
+	return lacks, names
 }
 
 func (m *courier) lookAgain(env node.Env, j *entry) {

@@ -283,3 +283,47 @@ func TestASuccessorReportsEndsAgain(t *testing.T) {
 	}
 	require.Equal(t, []string{"lake false", "lake true", "audit false"}, got)
 }
+
+// GATE-16: a gate without a job's sink keeps the rows while no other gate has that sink, and hands the job over once one does.
+func TestAJobGoesToAGateThatHasItsSinks(t *testing.T) {
+	s := newShop(t, "lake")
+	m := s.run()
+	s.after(11*time.Second, 100)
+	require.Equal(t, 1, s.take("nothing"))
+	for _, o := range s.gates {
+		if o != m {
+			s.depart(o)
+			o.world.Crash()
+			o.config.Sinks = o.config.Sinks[1:]
+			o.world.Start()
+			o.world.Accept(client("c1"))
+			s.time(10*time.Second, s.listed())
+		}
+	}
+	s.depart(m)
+	m.world.Crash()
+	s.time(20*time.Second, s.listed())
+	other := s.owner()
+	require.NotEqual(t, m.name, other.name)
+	for range 3 {
+		require.LessOrEqual(t, s.take("unconfigured"), 1)
+		s.time(4*time.Second, s.listed())
+		require.Equal(t, other.name, s.owner().name, "no gate that lives has the sink")
+	}
+	m.world.Start()
+	m.world.Accept(client("c1"))
+	for range 4 {
+		if s.owner() == other {
+			s.take("unconfigured")
+		}
+		s.time(4*time.Second, s.listed())
+	}
+	require.Equal(t, m.name, s.owner().name)
+	require.Equal(t, 1, s.take("done"))
+	s.run()
+	s.end(500)
+	s.take("done")
+	windows, lost, result := s.requests()
+	require.Equal(t, [3]uint64{500, 0, 500}, [3]uint64{windows, lost, result})
+	require.Empty(t, s.ended[len(s.ended)-1].Failed)
+}
