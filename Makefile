@@ -30,9 +30,12 @@ BUDGET ?=
 OUT ?= out/worlds
 COVERAGE_SEEDS ?= 20
 DETERMINISM_SEEDS ?= 10
-# The commit that same-hashes compares with, and the seeds that it plays on both sides.
+# The commit that same-hashes and size compare with; the seeds that same-hashes plays on both sides; by how many MB
+# the binary may have grown; WHY=1 to list what weighs.
 BASE ?= HEAD
 HASH_SEEDS ?= 1..10
+GROW ?= 6
+WHY ?=
 BENCHTIME ?= 1s
 # How many runs a mutant is given: its recorded seed, then others; how long what
 # caught it is made small; which of them (a pattern); RECORD=1 writes the seeds.
@@ -68,7 +71,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-systems lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site release image deploy-check generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site release size image deploy-check generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -170,6 +173,9 @@ site: ## write the manuals as offline pages into out/site
 
 release: ## build static binaries of every system into out/release, with bills of materials and SHA256SUMS (TWICE=1)
 	go run ./cmd/release -o out/release $(if $(TWICE),-twice)
+
+size: ## compare the binary, its modules and the start of an executor with the commit BASE (GROW, WHY=1)
+	go run ./cmd/size -base "$(BASE)" -grow $(GROW) $(if $(WHY),-why)
 
 image: ## build the image with buildah, as an OCI layout in out/image, from a release of linux/amd64
 	go run ./cmd/release -o out/image/context -systems linux/amd64
