@@ -54,10 +54,9 @@ func newSubmitCommand() *cobra.Command {
 				return err
 			}
 			defer follower.Close()
-			follower.File, follower.Run = args[0], follow.Origin(&program, plan)
+			follower.File, follower.Run, gate.Note = args[0], follow.Origin(&program, plan), follower.Note
 			job.sinks, _ = out.Sinks() // New has checked them
 			gate.Near = len(program.Secrets) > 0
-			gate.Note = follower.Note
 			s, err := session.Dial(&gate, follower.Logger)
 			if err != nil {
 				return err

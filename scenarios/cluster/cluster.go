@@ -42,8 +42,9 @@ type Cluster struct {
 	Shown    func(*Order, *message.JobStatus) // judges each status that a client receives; may be nil
 }
 
-// arrivals delay messages, and take rows.
+// arrivals delay messages and workers, and take rows.
 type arrivals struct {
+	Spare   int       // of the workers of each datacenter, the last ones, which the world starts
 	Sinks   sim.Sinks // to which gates deliver rows; nil: none is configured
 	Arrives arrival   // when messages arrive at managers and workers; nil: at once
 	Meets   arrival   // likewise at gates
@@ -129,7 +130,7 @@ func (s *Cluster) Build(t Topology) {
 		s.Groups = append(s.Groups, s.Managers[i:i+t.Managers])
 	}
 	for _, id := range s.Nodes {
-		if s.spare(id) {
+		if s.spares(slices.Index(s.Workers, id), t.Workers) {
 			continue
 		}
 		at := s.Rand.Duration(0, time.Second)
@@ -140,10 +141,9 @@ func (s *Cluster) Build(t Topology) {
 	}
 }
 
-// spare says that a world starts a worker itself.
-func (s *Cluster) spare(id node.ID) bool {
-	at := slices.Index(s.Workers, id)
-	return s.topology.Spare > 0 && at >= 0 && at%s.topology.Workers >= s.topology.Workers-s.topology.Spare
+// spares says that a world starts a worker itself, by its place among all workers, of so many in each datacenter.
+func (a *arrivals) spares(at, workers int) bool {
+	return a.Spare > 0 && at >= 0 && at%workers >= workers-a.Spare
 }
 
 func (s *Cluster) datacenterNodes(d int, gates, past []node.Addr) {

@@ -18,7 +18,6 @@ type Topology struct {
 	Datacenters int
 	Managers    int // of each datacenter
 	Workers     int // of each datacenter
-	Spare       int // of these, the last ones of each datacenter, which the world starts
 	Cores       int // of each worker
 	Clients     int
 	Retention   time.Duration // how long managers remember ended jobs, if not the default

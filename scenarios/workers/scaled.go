@@ -53,9 +53,10 @@ type scaledWish struct {
 }
 
 func buildScaledWorkers(s *cluster.Cluster) {
-	t := cluster.Topology{Gates: 3, Datacenters: 1, Managers: 3, Workers: 20, Spare: 20 - scaledLeast, Cores: 4, Clients: 2}
+	t := cluster.Topology{Gates: 3, Datacenters: 1, Managers: 3, Workers: 20, Cores: 4, Clients: 2}
 	t.Work = func(c *worker.Config) { c.DrainTimeout = 10 * time.Minute }
 	t.Manage = func(c *manager.Config) { c.CoresMax = t.Workers * t.Cores }
+	s.Spare = t.Workers - scaledLeast
 	s.Build(t)
 	s.Complete = true
 	x := &scaler{s: s, cores: t.Cores, wanted: map[node.ID]uint64{}, coming: map[node.ID]bool{}, going: map[node.ID]bool{}, orders: map[message.JobID]*cluster.Order{}}
