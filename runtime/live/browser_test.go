@@ -132,13 +132,20 @@ func send(w http.ResponseWriter, in *http.Request, few int, views []View, next <
 // TestBrowser shows a recorded job whose gate and worker were killed, from the smallest phone to a wall.
 func TestBrowser(t *testing.T) {
 	views := recorded(t, "testdata/cluster.events")
+	for i := range views {
+		views[i].Sinks = []Sink{
+			{Name: strings.Repeat("long_name", 7), Kind: "postgres", State: "behind", Health: "warn", Delivered: 12_345_678, ThroughNS: 4e9, BehindNS: 3725e9, PerhapsTwice: 1_234_567, Why: strings.Repeat("connection refused ", 20)},
+			{Name: "hook", Kind: "webhook", State: "lacks rows", Health: "bad", Delivered: 9, Lost: 1_234_567, Rejected: 1_234_567, Done: true},
+		}
+		views[i].Marks = append(views[i].Marks, Mark{AtNS: 1e9, UntilNS: 3e9, Kind: "sink", Text: "sink hook was behind"})
+	}
 	for _, width := range []int{320, 390, 768, 1400, 2560} {
 		got := show(t, width, 0, views, "--window-size=2600,2000")
 		same(t, "Thresholds missed", got.Word)
 		has(t, got.Trust, "1 attempt lost")
 		has(t, got.Said, "Thresholds missed: t2.star.")
 		same(t, []int{4, 0, 0, 0}, []int{got.Plots, got.Flat, got.Unnamed, got.Images}, "plots, plots without a line, elements without a name, images")
-		if !slices.Contains(got.Marks, "▼") || got.Limits < 2 {
+		if !slices.Contains(got.Marks, "▼") || !slices.Contains(got.Marks, "■") || got.Limits < 2 {
 			t.Errorf("marks %q, %d thresholds as lines: want one of the lost worker, and at least 2", got.Marks, got.Limits)
 		}
 		has(t, got.Tip, "ended: ")
