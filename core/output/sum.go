@@ -9,7 +9,7 @@ import (
 
 // Sum adds to each window and lost row what its step has counted since the job's begin, up to that row: what places keep
 // that store sums instead of differences. The rows must be the newest of the ledger. A sum falls by what a lost row takes
-// back, and the last sum of a step is its result. A sum whose distribution no report tells is Blunt.
+// back, and the last sum of a step is its result. A sum whose distribution no report tells is Blunt, and so are those before it in the batch.
 func (l *Ledger) Sum(rows []Row) {
 	behind := map[part]map[stepKey]*total{}
 	for i := len(rows) - 1; i >= 0; i-- {

@@ -223,8 +223,8 @@ func TestDelivered(t *testing.T) {
 		status string
 		text   string
 	}{
-		"whole": {report.Sink{Name: "lake", Done: true, Delivered: 40}, "True", "sink warehouse: 40 rows delivered; sink lake: 40 rows delivered"},
-		"lost":  {report.Sink{Name: "lake", Done: true, Delivered: 30, Lost: 10, LostRequests: 99}, "False", "sink lake: 30 rows delivered, 10 lost (99 requests)"},
+		"whole": {report.Sink{Name: "lake", Done: true, Delivered: 40}, "True", "sink warehouse: complete, 40 rows delivered; sink lake: complete, 40 rows delivered"},
+		"lost":  {report.Sink{Name: "lake", Done: true, Delivered: 30, Lost: 10, LostRequests: 99}, "False", "sink lake: lacks rows, 30 rows delivered, 10 lost (99 requests)"},
 	} {
 		inWorld(t, 1, func(w *world) {
 			spec := inline("x")
