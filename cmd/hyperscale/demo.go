@@ -56,7 +56,7 @@ for 70 % of that rate, and prints the summary.`,
 			if err != nil {
 				return err
 			}
-			defer f.Close()
+			defer f.Release()
 			server, err := startTarget()
 			if err != nil {
 				return fmt.Errorf("start the test server: %w", err)

@@ -63,7 +63,7 @@ loopback (gate, manager, worker, one executor a core), and leaves nothing behind
 			if err != nil {
 				return err
 			}
-			defer follower.Close()
+			defer follower.Release()
 			if err := follower.ServeMetrics(f.metrics); err != nil {
 				return err
 			}

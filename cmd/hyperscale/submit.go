@@ -53,7 +53,7 @@ func newSubmitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer follower.Close()
+			defer follower.Release()
 			follower.File, follower.Run, gate.Note = args[0], follow.Origin(&program, plan), follower.Note
 			job.sinks, _ = out.Sinks() // New has checked them
 			gate.Near = len(program.Secrets) > 0

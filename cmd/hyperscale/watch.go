@@ -30,7 +30,7 @@ func newWatchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer follower.Close()
+			defer follower.Release()
 			follower.Detach = true
 			gate.Note = follower.Note
 			s, err := session.Dial(&gate, follower.Logger)

@@ -44,9 +44,9 @@ func (r *Report) Print(w io.Writer, width int) error {
 	if r.TLS != nil {
 		r.TLS.write(&b)
 	}
-	r.writeAnswer(&b)
+	writeAnswer(&b, r)
 	b.WriteByte('\n')
-	r.draw(&b, width)
+	draw(&b, r, width)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -129,7 +129,7 @@ func (s *Secured) write(b *strings.Builder) {
 	}
 }
 
-func (r *Report) writeAnswer(b *strings.Builder) {
+func writeAnswer(b *strings.Builder, r *Report) {
 	if a := r.Answer; a != nil {
 		keeps := "keeps the connection"
 		if !a.KeepAlive {
@@ -219,7 +219,7 @@ func (s *Service) write(b *strings.Builder) {
 }
 
 // draw shows when each phase was: a bar from its begin to its end.
-func (r *Report) draw(b *strings.Builder, width int) {
+func draw(b *strings.Builder, r *Report, width int) {
 	room := width - labels - values
 	total := max(r.TotalNS, 1)
 	for _, p := range r.Phases {

@@ -79,7 +79,6 @@ type option struct {
 	of     *places.Datacenter
 	room   bool
 	wished bool
-	holds  bool // it has had the cores that the job needs, or scaling can reach them
 	level  int
 	liked  bool // it is the gate's favourite
 	cost   uint64
@@ -164,10 +163,10 @@ func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]b
 		if blocked[d.Name] || d.Health() == message.HealthUnhealthy {
 			continue
 		}
-		n, holds := weigh(t.plan, d)
+		n := needs(t.plan, d)
 		room := d.Free() >= n
 		all = append(all, option{
-			of: d, room: room, holds: holds, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
+			of: d, room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
 		})
 	}
 	return all
@@ -176,10 +175,14 @@ func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]b
 // holding leaves out the datacenters that can never have the cores of a job, if scaling is known to reach them
 // in others. Else such a job would go at once to one that is too small.
 func (t *Turn) holding(all []option) []option {
-	if !slices.ContainsFunc(all, func(o option) bool { return o.holds && o.of.Most() > 0 }) {
+	holds := func(o option) bool { // it has had the cores that the job needs, or scaling can reach them
+		_, yes := weigh(t.plan, o.of)
+		return yes
+	}
+	if !slices.ContainsFunc(all, func(o option) bool { return o.of.Most() > 0 && holds(o) }) {
 		return all
 	}
-	hold := slices.DeleteFunc(slices.Clone(all), func(o option) bool { return !o.holds })
+	hold := slices.DeleteFunc(slices.Clone(all), func(o option) bool { return !holds(o) })
 	if len(hold) < t.count() {
 		return all
 	}

@@ -8,10 +8,10 @@
 //
 // Invariants:
 //
-//	MARKUP-1 A format is a constant of the program: no other package can turn a variable into one.
-//	MARKUP-2 Each argument is escaped but for numbers, and for HTML that a Writer has made. Embed escapes nothing: it
+//	HTML-1 A format is a constant of the program: no other package can turn a variable into one.
+//	HTML-2 Each argument is escaped but for numbers, and for HTML that a Writer has made. Embed escapes nothing: it
 //	         is for files of the program.
-//	MARKUP-3 A format puts arguments into text, or into attributes in double quotes, and nowhere else. Its author
+//	HTML-3 A format puts arguments into text, or into attributes in double quotes, and nowhere else. Its author
 //	         keeps this one; the page's tests of hostile text judge it.
 //
 // Example:

@@ -16,7 +16,7 @@
 // An example:
 //
 //	f, err := follow.New(&flags)
-//	defer f.Close()
+//	defer f.Release()
 //	result, err := f.Follow(ctx, s, job, model)
 //	return f.Finish(cmd, result)
 //

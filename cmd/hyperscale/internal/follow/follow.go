@@ -98,8 +98,8 @@ func (f *Follower) openSinks() (err error) {
 	return nil
 }
 
-// Close gives the signals back and ends what listens to the job.
-func (f *Follower) Close() {
+// Release gives the signals back and ends what listens to the job.
+func (f *Follower) Release() {
 	f.Signals.Release()
 	if f.scraped != nil {
 		f.scraped.Close()

@@ -59,13 +59,7 @@ type secureFlags struct {
 	certificate string // the file that has the client's; empty: it shows none
 }
 
-// NewPingCommand sends one request and prints its phases.
-func NewPingCommand() *cobra.Command {
-	var f pingFlags
-	cmd := &cobra.Command{
-		Use:   "ping PROTO URL",
-		Short: "send one request and show where its time goes",
-		Long: `Sends one request and shows every phase of it: the name's lookup, each address
+const pingLong = `Sends one request and shows every phase of it: the name's lookup, each address
 tried, the TLS handshake and its certificates, sending, waiting, receiving.
 
 PROTO is amqp, ftp, grpc, http (HTTP/1.1), http2, http3, kafka, mongodb, mqtt, mysql, nats, postgres, redis, scp, sftp, smtp, sse, tcp,
@@ -90,7 +84,15 @@ ftp:// or ftps:// URL. Their password stands in the file of --password-file, or 
 a tcp:// or tcps:// URL, sends --body and shows what comes within 250 ms. udp sends --body, or
 the bytes of --hex, as one datagram to a udp:// URL, and waits for one that answers it.
 Exit codes: 0 an answer with a status below 400, as a load test counts it; 1 any
-other outcome; 2 bad usage.`,
+other outcome; 2 bad usage.`
+
+// NewPingCommand sends one request and prints its phases.
+func NewPingCommand() *cobra.Command {
+	var f pingFlags
+	cmd := &cobra.Command{
+		Use:   "ping PROTO URL",
+		Short: "send one request and show where its time goes",
+		Long:  pingLong,
 		Example: `  hyperscale ping http https://example.org/
   hyperscale ping http2 https://example.org/ --address 192.0.2.1 --json
   hyperscale ping http3 https://example.org/
