@@ -67,6 +67,7 @@ var experiments = []experiment{
 	{"stalls", "latencies of real servers that stand still for 2 s, a protocol each (bar 6 of protocols)", (*bench).stalls, (*bench).takesStalls, nil},
 	{"kills", "load while real servers are killed each 20 s for 10 min, all protocols at once: sums, and what the servers kept", (*bench).kills, (*bench).takesKills, nil},
 	{"idle", "memory of an executor with 1,000 and 10,000 connections, a protocol each (bar 4 of protocols)", (*bench).idle, (*bench).takesIdle, nil},
+	{"outputs", "a fixed rate whose rows go to sinks that are dead, hung, slow and back (bar 4 of outputs)", (*bench).outputs, (*bench).takesOutputs, nil},
 	{"lateness", "starts at 5,000 a second beside a bare timer (bar 5)", (*bench).lateness, (*bench).takesLateness, nil},
 	{"scaling", "two executors, and 64 to 10,000 virtual users (bar 10)", (*bench).scaling, (*bench).takesScaling, nil},
 	{"accounting", "what was sent beside what the target counted, to 10,000 virtual users", (*bench).accounting, (*bench).takesAccounting, nil},
