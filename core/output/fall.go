@@ -86,19 +86,11 @@ func above(now, base message.Histogram, falls bool) (message.Histogram, bool) {
 	if base.Count == 0 {
 		return now, true
 	}
-	n, err := stats.FromWire(now)
-	if err != nil {
+	more, err := stats.Subtract(now, base)
+	if err != nil || !falls && more.Count != now.Count-min(now.Count, base.Count) {
 		return message.Histogram{}, false
 	}
-	b, err := stats.FromWire(base)
-	if err != nil {
-		return message.Histogram{}, false
-	}
-	more := n.Sub(b)
-	if !falls && more.Count() != now.Count-min(now.Count, base.Count) {
-		return message.Histogram{}, false
-	}
-	return more.Wire(), true
+	return more, true
 }
 
 func statuses(now, base *message.StepStats) (more []message.StatusCount) {

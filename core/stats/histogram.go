@@ -177,12 +177,16 @@ func (h *Histogram) Sub(older *Histogram) *Histogram {
 	if since.count == 0 {
 		return since
 	}
-	since.min = max(h.min, low(first>>subBits, first&(subs-1)))
-	since.max = min(h.max, high(last>>subBits, last&(subs-1)))
-	since.sum = h.sum - min(h.sum, older.sum)
-	// An older histogram that is no earlier state must not produce a sum that no values have.
-	since.sum = min(max(since.sum, times(since.count, since.min)), times(since.count, since.max))
+	since.bound(first, last, h.sum, older.sum, h.min, h.max)
 	return since
+}
+
+// bound sets sum, min and max of a difference by its first and last bucket, and by what the whole and an older state tell.
+func (h *Histogram) bound(first, last int, sum, older, least, most uint64) {
+	h.min = max(least, low(first>>subBits, first&(subs-1)))
+	h.max = min(most, high(last>>subBits, last&(subs-1)))
+	// An older histogram that is no earlier state must not produce a sum that no values have.
+	h.sum = min(max(sum-min(sum, older), times(h.count, h.min)), times(h.count, h.max))
 }
 
 // Count returns the number of values.

@@ -36,3 +36,30 @@ func TestSinceAgainstItsTwin(t *testing.T) {
 		t.Error("what is no histogram was read")
 	}
 }
+
+// Subtract is Sub of what both messages hold, also if the older one is no earlier state, and rejects what FromWire does.
+func TestSubtractAgainstItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (h Histogram) {
+			for _, v := range rapid.SliceOf(rapid.Uint64Range(0, 1<<rapid.IntRange(1, 60).Draw(t, "bits"))).Draw(t, name) {
+				h.RecordN(v, rapid.Uint64Range(1, 1000).Draw(t, "n"))
+			}
+			return h
+		}
+		now, older := draw("now"), draw("older")
+		if rapid.Bool().Draw(t, "an earlier state") {
+			now.Merge(&older)
+		}
+		got, err := Subtract(now.Wire(), older.Wire())
+		want := now.Sub(&older).Wire()
+		if err != nil || got.Count != want.Count || got.Sum != want.Sum || got.Min != want.Min || got.Max != want.Max || string(got.Buckets) != string(want.Buckets) {
+			t.Fatalf("got %+v (%v), want %+v", got, err, want)
+		}
+	})
+	good, bad := message.Histogram{Count: 1, Sum: 1, Min: 1, Max: 1, Buckets: []byte{2, 1}}, message.Histogram{Count: 1, Buckets: []byte{1}}
+	for _, in := range [][2]message.Histogram{{good, bad}, {bad, good}} {
+		if _, err := Subtract(in[0], in[1]); err == nil {
+			t.Errorf("%+v was read", in)
+		}
+	}
+}
