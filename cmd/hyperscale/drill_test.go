@@ -58,8 +58,8 @@ func newDrill(t *testing.T, sink string) *drill {
 		}
 		return d.certs(id)
 	}
-	for i, variable := range []string{"CERT", "KEY", "CA"} { // of commands
-		t.Setenv("HYPERSCALE_TLS_"+variable, d.certs("ann")[2*i+1])
+	for i, variable := range []string{"HYPERSCALE_TLS_CERT", "HYPERSCALE_TLS_KEY", "HYPERSCALE_TLS_CA"} { // of commands
+		t.Setenv(variable, d.certs("ann")[2*i+1])
 	}
 	config := write(t, "sinks.yaml", fmt.Sprintf("outputs:\n  hook: {kind: webhook, address: %q, window: 1s, default: true}\n", sink))
 	d.more = append(d.more, "--config", config, "--set", "gate.output_timeout=3s", "--api-client-cert", d.certs("ann")[1], "--api-client-key", d.certs("ann")[3])

@@ -178,7 +178,7 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 	defer progress.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watch, err := s.Command(ctx, &message.JobWatch{Job: job})
+	news, err := begin(ctx, job, s.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +186,12 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 	defer asked.stop()
 	for {
 		select {
-		case m, ok := <-watch.Answers():
+		case m, ok := <-news.Answers():
 			asked.heard()
 			if !ok {
-				return nil, s.Silent(watch.Err())
+				return nil, s.Silent(news.Err())
 			}
+			news.took(m)
 			switch m := m.(type) {
 			case *message.JobStatus:
 				f.show(s, progress, m)
@@ -221,7 +222,7 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 			if m, told := m.(*message.JobStatus); ok && told {
 				f.show(s, progress, m)
 			}
-			if err := asked.answered(ok, m); err != nil {
+			if err := errors.Join(news.again(ctx, m, s.Command), asked.answered(ok, m)); err != nil {
 				return nil, command.Exit(command.ExitFailed, fmt.Errorf("nothing was heard of job %v for %v: %s: %w; the job may go on", job, asked.since().Round(time.Second), s.Gates, err))
 			}
 		case <-f.given:

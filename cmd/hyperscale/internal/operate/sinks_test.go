@@ -18,11 +18,11 @@ import (
 func TestAGateHasTheSinksOfItsFile(t *testing.T) {
 	c := config.Default(node.RoleGate)
 	c.ID, c.Outputs = "gate-1", map[string]map[string]any{
-		"rows": {"kind": "jsonl", "address": "rows.jsonl", "window": "30s"}, "lake": {"kind": "sqlite", "address": "rows.db", "default": true},
+		"rows": {"kind": "jsonl", "address": "rows/", "window": "30s"}, "lake": {"kind": "sqlite", "address": "rows.db", "default": true},
 	}
 	var g gate.Config
 	require.NoError(t, sinksOf(&c, &g))
-	require.Equal(t, []output.Sink{{Name: "lake", Window: 10 * time.Second, Default: true}, {Name: "rows", Window: 30 * time.Second}}, g.Sinks)
+	require.Equal(t, []output.Sink{{Name: "lake", Kind: "sqlite", Window: 10 * time.Second, Default: true}, {Name: "rows", Kind: "jsonl", Window: 30 * time.Second}}, g.Sinks)
 	require.NotEmpty(t, g.SinkDigest)
 	require.NoError(t, output.CheckSinks(g.Sinks))
 	var o host.Options
