@@ -51,15 +51,18 @@ func (s *Store) Prune(p Pruning) (gone []Run, err error) {
 		return gone, err
 	}
 	err = s.within(func(tx *sql.Tx) error {
-		if gone, err = list(tx); err != nil { // another command may have tagged some meanwhile
-			return err
-		}
-		for i := range gone {
-			if _, err := tx.Exec("DELETE FROM hyperscale_run WHERE job = ?", gone[i].Job); err != nil {
-				return err
+		all, err := list(tx)
+		gone = nil
+		for i := 0; i < len(all) && err == nil; i++ {
+			left := 0 // another command may tag a run meanwhile
+			if _, err = tx.Exec("DELETE FROM hyperscale_run WHERE tag IS NULL AND job = ?", all[i].Job); err == nil {
+				err = tx.QueryRow("SELECT count(*) FROM hyperscale_run WHERE job = ?", all[i].Job).Scan(&left)
+			}
+			if err == nil && left == 0 {
+				gone = append(gone, all[i])
 			}
 		}
-		return nil
+		return err
 	})
 	if err == nil && s.base.vacuum != "" {
 		_, err = s.db.Exec(s.base.vacuum)

@@ -65,10 +65,13 @@ own failure is none. ` + "`hyperscale replay`" + ` submits them once more.`,
 	return cmd
 }
 
+// listMax bounds the pages of a list; one that is longer is cut, and says so.
+const listMax = 1000
+
 // AskJobs asks all gates for their jobs, or for their dead letters alone. An API answers page by page.
 func AskJobs(ctx context.Context, s *session.Session, dead bool) (*message.JobList, error) {
 	q, all := &message.JobListQuery{Dead: dead}, new(message.JobList)
-	for {
+	for pages := 1; ; pages++ {
 		answer, err := s.Ask(ctx, q)
 		if err != nil {
 			return nil, err
@@ -77,7 +80,7 @@ func AskJobs(ctx context.Context, s *session.Session, dead bool) (*message.JobLi
 		if !ok {
 			return nil, session.Unexpected(answer)
 		}
-		if !follows(all, list) || !list.More {
+		if !follows(all, list) || !list.More || pages == listMax {
 			break
 		}
 		q = &message.JobListQuery{Dead: dead, After: list.Jobs[len(list.Jobs)-1].Job}
@@ -88,13 +91,23 @@ func AskJobs(ctx context.Context, s *session.Session, dead bool) (*message.JobLi
 	return all, nil
 }
 
-// follows adds a page to a list, and says whether it has jobs that the list had not. The gates of the last page count.
+// follows adds a page to a list, and says whether it has jobs that the list had not. A gate that lacks in one page
+// lacks in the list.
 func follows(all, page *message.JobList) (grown bool) {
 	had := map[message.JobID]bool{}
 	for i := range all.Jobs {
 		had[all.Jobs[i].Job] = true
 	}
 	fresh := *page
+	fresh.Gates = slices.Clone(page.Gates)
+	for _, was := range all.Gates {
+		at := slices.IndexFunc(fresh.Gates, func(g message.GateView) bool { return g.Addr == was.Addr })
+		if at < 0 {
+			fresh.Gates = append(fresh.Gates, was)
+		} else if was.Why != "" {
+			fresh.Gates[at].Why = was.Why
+		}
+	}
 	fresh.Jobs = slices.Concat(all.Jobs, slices.DeleteFunc(slices.Clone(page.Jobs), func(j message.JobInfo) bool { return had[j.Job] }))
 	fresh.Letters = slices.Concat(all.Letters, slices.DeleteFunc(slices.Clone(page.Letters), func(l message.LetterInfo) bool { return had[l.Job] }))
 	grown = len(fresh.Jobs) > len(all.Jobs)
@@ -125,7 +138,7 @@ func SeenBy(l *message.JobList) string {
 	return text
 }
 
-func printSeenBy(w io.Writer, l *message.JobList) error {
+func PrintSeenBy(w io.Writer, l *message.JobList) error {
 	for line := range strings.SplitSeq(SeenBy(l), "\n") {
 		if _, err := fmt.Fprintln(w, units.Clean(line)); err != nil {
 			return err
@@ -136,7 +149,7 @@ func printSeenBy(w io.Writer, l *message.JobList) error {
 
 // printJobList prints a list of jobs as a table.
 func printJobList(w io.Writer, l *message.JobList, left int) error {
-	if err := printSeenBy(w, l); err != nil {
+	if err := PrintSeenBy(w, l); err != nil {
 		return err
 	}
 	if len(l.Jobs) == 0 {

@@ -184,10 +184,10 @@ func TestPagesOfJobsFollow(t *testing.T) {
 		has   int
 		more  bool
 	}{
-		{message.JobList{Jobs: jobs(1, 5), Letters: []message.LetterInfo{{Job: message.JobID{2}}}, More: true}, true, 4, true},
+		{message.JobList{Jobs: jobs(1, 5), Letters: []message.LetterInfo{{Job: message.JobID{2}}}, More: true, Gates: []message.GateView{{Addr: "a"}, {Addr: "b", Why: "it is away"}}}, true, 4, true},
 		{message.JobList{Jobs: jobs(3, 9), Letters: []message.LetterInfo{{Job: message.JobID{7}}}, More: true}, true, 8, true}, // a job before them was forgotten
 		{message.JobList{Jobs: jobs(1, 9), More: true}, false, 8, true},
-		{message.JobList{Jobs: jobs(9, 10)}, true, 9, false},
+		{message.JobList{Jobs: jobs(9, 10), Gates: []message.GateView{{Addr: "a"}, {Addr: "b"}}}, true, 9, false},
 	} {
 		if grown := follows(all, &page.list); grown != page.grown || len(all.Jobs) != page.has || all.More != page.more {
 			t.Errorf("page %d: grown %v, %d jobs, more %v: want %v, %d, %v", i+1, grown, len(all.Jobs), all.More, page.grown, page.has, page.more)
@@ -197,6 +197,9 @@ func TestPagesOfJobsFollow(t *testing.T) {
 		if all.Jobs[i].Job != (message.JobID{byte(i + 1)}) {
 			t.Errorf("job %d of the list is %v", i+1, all.Jobs[i].Job)
 		}
+	}
+	if got := SeenBy(all); !strings.Contains(got, "b did not answer: it is away") { // to the first page
+		t.Errorf("the list is seen %s", got)
 	}
 	if len(all.Letters) != 2 {
 		t.Errorf("%d dead letters, want 2", len(all.Letters))

@@ -160,7 +160,7 @@ func printLetters(w io.Writer, l *message.JobList, left int, now time.Time, asJS
 	if asJSON {
 		return command.PrintJSON(w, view.LettersOf(l, left, now))
 	}
-	if err := printSeenBy(w, l); err != nil {
+	if err := PrintSeenBy(w, l); err != nil {
 		return err
 	}
 	if len(l.Jobs) == 0 {

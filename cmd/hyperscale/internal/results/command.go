@@ -12,9 +12,6 @@ import (
 	"hyperscale/cmd/hyperscale/internal/session"
 )
 
-// sinceUsual is the age of jobs that an export looks at if no flag says so.
-const sinceUsual = 24 * time.Hour
-
 // NewCommand holds the commands about results that gates keep.
 func NewCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "results", Short: "copy results of jobs from gates into a folder", Args: command.RefuseCommand}
@@ -31,7 +28,7 @@ func newExport() *cobra.Command {
 
 FOLDER/JOB.json is the result file that ` + "`--out json`" + ` writes, without the time of its begin:
 gates have no common clock. The command asks each gate for its jobs, and fetches the results of
-those that were accepted within --since and have ended. A file that is there already is not
+those that were accepted within --since, or all without it, and have ended. A file that is there already is not
 fetched again, and no file is replaced, so a run that was cut off is continued by the next.
 
 Gates forget results beyond gate.results_max and gate.result_age. The command fails if results are missing.
@@ -41,6 +38,6 @@ With --api a token of the role viewer is enough.`,
 	}, func(ctx context.Context, s *session.Session, w io.Writer, args []string) error {
 		return e.run(ctx, s, w, args[0])
 	})
-	command.AddSpan(cmd.Flags(), &e.since, "since", sinceUsual, time.Second, "jobs that were accepted within this time; as long as two exports are apart, and the longest job")
+	command.AddSpan(cmd.Flags(), &e.since, "since", 0, time.Second, "only jobs that were accepted within this time, like 48h: longer than two exports are apart, and the longest job; without it all that the gates know")
 	return cmd
 }

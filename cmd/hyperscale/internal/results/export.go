@@ -36,7 +36,7 @@ func (e *export) run(ctx context.Context, s *session.Session, w io.Writer, folde
 	}
 	for _, j := range slices.Backward(list.Jobs) { // the oldest first: gates forget these first
 		switch {
-		case j.Age > e.since:
+		case e.since > 0 && j.Age > e.since:
 		case !j.State.Terminal():
 			e.running++
 		default:
@@ -114,6 +114,9 @@ func fetch(ctx context.Context, s *session.Session, job message.JobID) (*message
 	for m := range watch.Answers() {
 		switch m := m.(type) {
 		case *message.JobResult:
+			if m.Result.Job != job {
+				return nil, &refusedError{fmt.Errorf("%s answers with the result of job %v", s.Gates, m.Result.Job)}
+			}
 			return &m.Result, nil
 		case *message.Refused:
 			return nil, &refusedError{session.Refusal(m)}
@@ -158,11 +161,14 @@ func write(name string, b []byte) error {
 
 // tell says what the folder has, and what it lacks. cut is what ended the export before its end.
 func (e *export) tell(w io.Writer, list *message.JobList, cut error) error {
-	if _, err := fmt.Fprintf(w, "%s\n%s written, %d were there, %d missing, %s not ended\n", operate.SeenBy(list), command.Counted(e.written, "result"), e.kept, len(e.missing), counted(e.running)); err != nil {
+	if err := operate.PrintSeenBy(w, list); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s written, %d were there, %d missing, %s not ended\n", command.Counted(e.written, "result"), e.kept, len(e.missing), counted(e.running)); err != nil {
 		return err
 	}
 	if cut != nil {
-		return cut
+		return errors.Join(append(slices.Clone(e.missing), cut)...)
 	}
 	faults := e.missing
 	if !whole(list) {
