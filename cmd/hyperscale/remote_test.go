@@ -104,7 +104,7 @@ func TestCommandsOverAPI(t *testing.T) {
 	run(t, command.ExitThreshold, slices.Concat([]string{"watch", job, "--ui", "none"}, viewer)...)
 	results := a.path("results")
 	export := func(code int, way []string, says string) *process {
-		p := run(t, code, slices.Concat([]string{"results", "export", results, "--since", "1h"}, way)...)
+		p := run(t, code, slices.Concat([]string{"results", "export", results}, way)...)
 		require.Contains(t, p.out.String(), says)
 		return p
 	}
