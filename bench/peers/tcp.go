@@ -66,8 +66,8 @@ func linesLoop(c net.Conn, payload []byte, exchanged func() bool) error {
 	}
 }
 
-// epollLoop is one thread over epoll that does nothing but exchange lines, datagrams, or messages of NATS: what
-// any client has to spend in the kernel, and little beside.
+// epollLoop is one thread over epoll that does nothing but exchange lines or datagrams: what any client has to
+// spend in the kernel, and little beside.
 func epollLoop(c loopConfig) (done, failed uint64, err error) {
 	to, err := netip.ParseAddrPort(c.Address)
 	if err != nil {
@@ -80,11 +80,8 @@ func epollLoop(c loopConfig) (done, failed uint64, err error) {
 	defer func() { _ = poller.Close() }() // nothing is under way
 	dial := func(to netip.AddrPort) (int, bool, error) { return epoll.Dial(to, netip.Addr{}) }
 	line, answer := []byte(strings.Repeat("x", c.Size-1)+"\n"), c.Size
-	switch c.Name {
-	case "epoll-udp":
+	if c.Name == "epoll-udp" {
 		dial = datagrams
-	case "epoll-nats":
-		dial, line, answer = natsGreeted, natsFlush(c.Size), len("PONG\r\n")
 	}
 	for range c.Connections {
 		fd, connected, err := dial(to)
@@ -114,11 +111,6 @@ func epollLoop(c loopConfig) (done, failed uint64, err error) {
 		for i := range events[:n] {
 			fd := int(uint32(events[i].Token()))
 			got, errno := epoll.Read(fd, buffer)
-			if c.Name == "epoll-nats" && got > 0 {
-				if got = natsPinged(fd, buffer, got); got == 0 {
-					continue
-				}
-			}
 			if errno != 0 || got == 0 || bytes.IndexByte(buffer[:got], '\n') != answer-1 {
 				return done, failed + 1, fmt.Errorf("read %d bytes: %w", got, errno)
 			}

@@ -142,8 +142,12 @@ func loop(text string, out io.Writer) error {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return err
 	}
-	if c.Name == "epoll" || c.Name == "epoll-udp" || c.Name == "epoll-nats" {
-		done, failed, err := epollLoop(c)
+	if strings.HasPrefix(c.Name, "epoll") {
+		bare := epollLoop
+		if floors[c.Name] != nil {
+			bare = floorLoop
+		}
+		done, failed, err := bare(c)
 		if err != nil {
 			_, _ = fmt.Fprintln(os.Stderr, err) // the count tells, too
 		}
@@ -422,7 +426,7 @@ func (b *bench) websocket() error {
 		return err
 	}
 	all := []contender{us}
-	for _, name := range []string{"codec", "gobwas", "wsutil"} {
+	for _, name := range []string{"codec", "gobwas", "wsutil", "epoll-websocket"} {
 		c, err := loopContender(loopConfig{Name: name, Address: s.Address, Connections: vus, Size: websocketSize, Duration: b.duration})
 		if err != nil {
 			return err
@@ -431,10 +435,11 @@ func (b *bench) websocket() error {
 	}
 	rows := b.cost("websocket", strconv.Itoa(vus)+" connections", s, all)
 	b.bars("0.7", rows, rival{"gobwas", 1 / 0.7})
+	b.floorTold(rows, "epoll-websocket", rival{"gobwas", 1 / 0.7})
 	return nil
 }
 
-func (b *bench) takesWebsocket() time.Duration { return b.turns(4*b.rounds, b.duration) }
+func (b *bench) takesWebsocket() time.Duration { return b.turns(5*b.rounds, b.duration) }
 
 // loopContender makes a client of this program itself.
 func loopContender(c loopConfig) (contender, error) {
