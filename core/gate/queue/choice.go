@@ -77,6 +77,7 @@ func alive(in *places.Places) (n int) {
 // option is a datacenter that a job may choose.
 type option struct {
 	of     *places.Datacenter
+	kept   bool // by a job before
 	room   bool
 	wished bool
 	level  int
@@ -108,10 +109,16 @@ func levelOf(d *places.Datacenter, room bool, now node.Instant) int {
 // level, then those with room, then the gate's favourite, then by cost (near, with free cores), then
 // by name. If one of them has no room it
 // returns nil, and the job waits for it. A job that has waited for spillAfter takes any datacenters
-// that have room, and preferred ones among them first.
+// that have room, and preferred ones among them first. A job for which scaling can raise only datacenters that
+// jobs before keep waits for the first of them, and keeps none.
 func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
 	t.waits = ""
-	all := t.holding(t.options(in, now, blocked))
+	living := t.options(in, now, blocked)
+	all := t.holding(living)
+	if len(all) < len(living) && !slices.ContainsFunc(all, func(o option) bool { return !o.kept }) {
+		t.waits = all[0].of.Name
+	}
+	all = slices.DeleteFunc(all, func(o option) bool { return o.kept })
 	wishes := slices.ContainsFunc(all, func(o option) bool { return o.wished })
 	spills := wishes && now.Sub(t.Since) >= spillAfter
 	slices.SortStableFunc(all, func(a, b option) int {
@@ -157,23 +164,23 @@ func (t *Turn) block(in *places.Places, best []option, some bool, blocked map[st
 	}
 }
 
-// options lists the datacenters that are not UNHEALTHY and that no job before keeps, by name.
+// options lists the datacenters that are not UNHEALTHY, by name.
 func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]bool) (all []option) {
 	for _, d := range in.All() {
-		if blocked[d.Name] || d.Health() == message.HealthUnhealthy {
+		if d.Health() == message.HealthUnhealthy {
 			continue
 		}
 		n := needs(t.plan, d)
 		room := d.Free() >= n
 		all = append(all, option{
-			of: d, room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
+			of: d, kept: blocked[d.Name], room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
 		})
 	}
 	return all
 }
 
 // holding leaves out the datacenters that can never have the cores of a job, if scaling is known to reach them
-// in others. Else such a job would go at once to one that is too small.
+// in others, kept ones among them. Else such a job would go at once to one that is too small.
 func (t *Turn) holding(all []option) []option {
 	holds := func(o option) bool { // it has had the cores that the job needs, or scaling can reach them
 		_, yes := weigh(t.plan, o.of)

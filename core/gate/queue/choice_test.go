@@ -85,6 +85,51 @@ func TestWishes(t *testing.T) {
 	}
 }
 
+// QUEUE-7: a job waits for the datacenter that scaling can raise to its cores, though a job before keeps that one. It keeps none
+// from the jobs behind it, which go where there is room.
+func TestAKeptDatacenterIsWaitedFor(t *testing.T) {
+	p := sites(map[string]int{"big": 8, "small": 8})
+	m := p.Manager("m-big")
+	m.Take(m.Stream, &message.ManagerHeartbeat{Datacenter: "big", Sequence: 2, CoresTotal: 8, CoresFree: 8, CoresMax: 40, WorkerSum: 2}, 1)
+	q := queue.New(queue.Bounds{Timeout: time.Hour, AgeMax: time.Hour, Step: time.Hour})
+	var turns []*queue.Turn
+	for i, cores := range []uint32{12, 20, 4} {
+		turn := &queue.Turn{Job: message.JobID{byte(i)}, Number: uint64(i + 1)}
+		if turns = append(turns, turn); i == 0 {
+			turn.Named = []string{"big"}
+		}
+		q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 64, Cores: cores}}}, 0)
+	}
+	var went []string
+	for _, r := range q.Ready(p, 0) {
+		for _, d := range r.To {
+			went = append(went, fmt.Sprintf("%d %s", r.Turn.Number, d.Name))
+		}
+	}
+	if want := []string{"3 small"}; !slices.Equal(went, want) {
+		t.Errorf("dispatched are %v, want %v", went, want)
+	}
+	if got, want := turns[1].Reason(p), "waits for 20 free cores in big: 8 of 8 free, and scaling can raise them to 40, 1 job before it"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+// A job that waits for cores that have been there says that, and does not promise that scaling raises them.
+func TestAJobWaitsForWorkersThatAreAway(t *testing.T) {
+	p := sites(map[string]int{"a": 8})
+	m := p.Manager("m-a")
+	m.Take(m.Stream, &message.ManagerHeartbeat{Datacenter: "a", Sequence: 2, CoresTotal: 4, CoresFree: 4, CoresMax: 5, WorkerSum: 1}, 1)
+	turn := &queue.Turn{Number: 1, Named: []string{"a"}}
+	q := queue.New(queue.Bounds{Timeout: time.Hour, AgeMax: time.Hour, Step: time.Hour})
+	q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 64, Cores: 8}}}, 0)
+	if n := len(q.Ready(p, 0)); n > 0 {
+		t.Fatalf("%d jobs are dispatched: want none", n)
+	}
+	if got, want := turn.Reason(p), "waits for 8 free cores in a: 4 of 4 free, and there were 8 before"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
 // TestSpillsAreNear: a job for which the favourite has no room goes to a near datacenter with room
 // before a far one with a few more free cores, and not to a near one that is almost full.
 func TestSpillsAreNear(t *testing.T) {

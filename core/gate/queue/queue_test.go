@@ -143,7 +143,7 @@ func want(sites []*site, turns []*queue.Turn, wide []int) (went, waits map[uint6
 		if len(names) == 0 { // the healthiest, then the one with most free cores, then the first by name
 			var best *site
 			holds := func(s *site) bool { return wide[i] <= max(s.most, s.grows) }
-			grown := slices.ContainsFunc(sites, func(s *site) bool { return !s.ill && !s.taken && s.grows > 0 && holds(s) })
+			grown := slices.ContainsFunc(sites, func(s *site) bool { return !s.ill && s.grows > 0 && holds(s) })
 			for _, s := range sites {
 				if s.ill || s.taken || grown && !holds(s) {
 					continue
@@ -153,6 +153,11 @@ func want(sites []*site, turns []*queue.Turn, wide []int) (went, waits map[uint6
 				}
 			}
 			if best == nil {
+				reach := slices.IndexFunc(sites, func(s *site) bool { return !s.ill && holds(s) })
+				small := slices.ContainsFunc(sites, func(s *site) bool { return !s.ill && !s.taken })
+				if grown && small {
+					waits[turn.Number] = sites[reach].name
+				}
 				continue
 			}
 			if best.free < needs(best) {

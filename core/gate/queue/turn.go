@@ -88,7 +88,10 @@ func (t *Turn) why(in *places.Places) string {
 	}
 	total, grows := d.View().Total, ""
 	if n := needs(t.plan, d); n > max(1, total) {
-		grows = fmt.Sprintf(", and scaling can raise them to %d", d.Reach())
+		grows = fmt.Sprintf(", and there were %d before", d.Cores)
+		if most := d.Most(); n <= most {
+			grows = fmt.Sprintf(", and scaling can raise them to %d", most)
+		}
 	}
 	return fmt.Sprintf("waits for %s in %s: %d of %d free%s", cores, name, d.Free(), total, grows) + t.before()
 }
