@@ -287,9 +287,16 @@ func (n *Node) shortLease() string {
 	for _, _, ok = fits(least); !ok; _, _, ok = fits(least) {
 		least += time.Second
 	}
-	return fmt.Sprintf("lease = %v is short: a datacenter gives a job up after %v without the word of an owner, and a take-over from a gate that died may need %v: give all gates and managers --lease %v, or a shorter --quorum-timeout",
-		n.Lease, hold.Round(time.Millisecond), need.Round(time.Millisecond), least)
+	remedy := fmt.Sprintf("--lease %v", least)
+	if quick := (hold - need + n.QuorumTimeout - 1).Truncate(majorityStep); quick > 0 {
+		remedy += fmt.Sprintf(", or --quorum-timeout %v", quick)
+	}
+	return fmt.Sprintf("lease = %v is short: a datacenter gives a job up after %v without the word of an owner, and a take-over from a gate that died may need %v: give all gates and managers %s",
+		n.Lease, hold.Round(time.Millisecond), need.Round(time.Millisecond), remedy)
 }
+
+// majorityStep is the least time for a majority that a warning proposes, and its steps.
+const majorityStep = 100 * time.Millisecond
 
 // upstream is the configured set that this role registers with.
 func (n *Node) upstream() []string {

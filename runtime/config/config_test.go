@@ -277,10 +277,10 @@ func TestWarningsOfAShortLease(t *testing.T) {
 	}{
 		{"local", 1, ""},
 		{"local", 3, ""},
-		{"local", 5, "lease = 3s is short: a datacenter gives a job up after 5.939s without the word of an owner, and a take-over from a gate that died may need 6.531s: give all gates and managers --lease 4s, or a shorter --quorum-timeout"},
-		{"local", 9, "lease = 3s is short: a datacenter gives a job up after 5.939s without the word of an owner, and a take-over from a gate that died may need 8.531s: give all gates and managers --lease 6s, or a shorter --quorum-timeout"},
+		{"local", 5, "lease = 3s is short: a datacenter gives a job up after 5.939s without the word of an owner, and a take-over from a gate that died may need 6.531s: give all gates and managers --lease 4s"},
+		{"local", 9, "lease = 3s is short: a datacenter gives a job up after 5.939s without the word of an owner, and a take-over from a gate that died may need 8.531s: give all gates and managers --lease 6s"},
 		{"lan", 7, ""},
-		{"lan", 9, "lease = 6s is short: a datacenter gives a job up after 11.879s without the word of an owner, and a take-over from a gate that died may need 12.061s: give all gates and managers --lease 7s, or a shorter --quorum-timeout"},
+		{"lan", 9, "lease = 6s is short: a datacenter gives a job up after 11.879s without the word of an owner, and a take-over from a gate that died may need 12.061s: give all gates and managers --lease 7s, or --quorum-timeout 800ms"},
 		{"wan", 25, ""},
 	} {
 		n := placed(node.RoleGate, test.profile)
@@ -290,6 +290,17 @@ func TestWarningsOfAShortLease(t *testing.T) {
 		got := n.shortLease()
 		if got != test.want || got != "" && !slices.Contains(n.Warnings(), got) {
 			t.Errorf("%s with %d gates: got %q of %q, want %q", test.profile, test.gates, got, n.Warnings(), test.want)
+		}
+		if _, quick, found := strings.Cut(got, "--quorum-timeout "); found {
+			was := n.QuorumTimeout
+			n.QuorumTimeout, _ = time.ParseDuration(quick)
+			if still := n.shortLease(); still != "" {
+				t.Errorf("%s with %d gates and %v for a majority: %s", test.profile, test.gates, n.QuorumTimeout, still)
+			}
+			if n.QuorumTimeout += majorityStep; n.shortLease() == "" {
+				t.Errorf("%s with %d gates: %v for a majority would do", test.profile, test.gates, n.QuorumTimeout)
+			}
+			n.QuorumTimeout = was
 		}
 		if _, after, found := strings.Cut(got, "--lease "); found {
 			text, _, _ := strings.Cut(after, ",")
