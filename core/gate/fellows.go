@@ -64,7 +64,7 @@ func sinksSaid(all []output.Sink, digest string) []byte {
 }
 
 // markOf stands for the name of a sink in gossip. Two names may have one mark: then a job may go to a gate without its
-// sink, which keeps it.
+// sink, which looks for another one.
 func markOf(sink string) uint32 { return uint32(node.MixString(0, sink)) }
 
 // hasSink says that a gate told that it has a sink. One of an older version tells no names.
@@ -111,7 +111,7 @@ func sinksOf(app []byte) (digest string, told bool) {
 	return string(said), true
 }
 
-// otherSinks warns of gates whose sinks are not those of this one: they deliver no rows of jobs that they take over.
+// otherSinks warns of gates whose sinks are not those of this one: they hand over jobs that they take over and whose sinks they lack.
 func otherSinks(own string, self node.Peer, members []swim.Member) []string {
 	var others []string
 	for _, o := range members {

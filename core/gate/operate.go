@@ -243,9 +243,8 @@ func (m *operations) passOn(env node.Env, id message.JobID) {
 	if !lacks {
 		return
 	}
-	if to := m.equipped(env, id, open); to != "" {
+	if to := m.equipped(env, id, open); to != "" && m.transfer(env, j, to) {
 		reached(env, "gate/job-goes-to-its-sinks")
-		m.transfer(env, j, to)
 		env.SetTimer(node.Key(node.PartGate, node.GateStop), stopTick)
 	}
 }
@@ -259,14 +258,16 @@ func (m *operations) onDeliveredHere(env node.Env, d *node.Delivered) {
 	}
 }
 
-// transfer stops acting for a job, then hands its lease to the successor.
-func (m *operations) transfer(env node.Env, j *entry, to node.Addr) {
-	if to == "" {
-		return
+// transfer stops acting for a job, then hands its lease to the successor. It returns false if a record must say first
+// what this gate knows of the job's rows: the caller looks again.
+func (m *operations) transfer(env node.Env, j *entry, to node.Addr) bool {
+	if to == "" || m.settleRows(env, j) {
+		return false
 	}
 	m.disown(env, j, to)
 	m.group.Leases.Transfer(env, j.ID, to)
 	m.moved[j.ID] = to
+	return true
 }
 
 // arrived says whether the successors own the jobs that this gate gave them.

@@ -215,6 +215,9 @@ func (m *courier) onRowsHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
 	case o.Kind == ledger.Gone || !s.Load(o.Bytes, j.Epoch):
 		s.Abandon("the file of a batch is on no gate's disk any more: what it lacks is not known")
 		m.saveRows(env, j, s)
+	case s.Stage() == output.Saving:
+		reached(env, "gate/batch-untried")
+		m.saveRows(env, j, s)
 	}
 	if s == nil && j.Result == nil {
 		for _, s := range j.Rows.Streams {
@@ -233,12 +236,28 @@ func (m *courier) onRowsHere(env node.Env, j *entry, o *ledger.Outcome[tag]) {
 // openSinks lists the sinks to which rows of a job go on, and says whether this gate lacks one of them.
 func (m *courier) openSinks(j *entry) (lacks bool, names []string) {
 	for _, s := range j.Rows.Streams {
-		if s.Stage() < output.Recording {
+		if s.Stage() < output.Recording && !s.Failed() {
 			names = append(names, s.Sink)
-			lacks = lacks || !slices.ContainsFunc(m.config.Sinks, func(o output.Sink) bool { return o.Name == s.Sink })
+			lacks = lacks || m.lacksSink(s)
 		}
 	}
 	return lacks, names
+}
+
+func (m *courier) lacksSink(s *output.Stream) bool {
+	return !slices.ContainsFunc(m.config.Sinks, func(o output.Sink) bool { return o.Name == s.Sink })
+}
+
+// settleRows persists what this gate knows of the newest batches of a job before another gate goes on with it. It returns
+// true while no majority has that.
+func (m *courier) settleRows(env node.Env, j *entry) (saves bool) {
+	for _, s := range j.Rows.Streams {
+		if s.Settle(m.lacksSink(s)) {
+			m.saveRows(env, j, s)
+			saves = true
+		}
+	}
+	return saves
 }
 
 func (m *courier) lookAgain(env node.Env, j *entry) {

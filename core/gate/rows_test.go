@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -284,12 +285,28 @@ func TestASuccessorReportsEndsAgain(t *testing.T) {
 	require.Equal(t, []string{"lake false", "lake true", "audit false"}, got)
 }
 
-// GATE-16: a gate without a job's sink keeps the rows while no other gate has that sink, and hands the job over once one does.
-func TestAJobGoesToAGateThatHasItsSinks(t *testing.T) {
-	s := newShop(t, "lake")
+// A gate that drains persists first that the sink has the newest batch: the next owner sends nothing again.
+func TestADrainSendsNoRowsAgain(t *testing.T) {
+	s := newShop(t)
 	m := s.run()
 	s.after(11*time.Second, 100)
-	require.Equal(t, 1, s.take("nothing"))
+	require.Equal(t, 1, s.take("done"))
+	s.drain(m, false)
+	s.time(2*time.Second, s.listed())
+	next := s.owner()
+	require.NotEqual(t, m.name, next.name)
+	require.Zero(t, s.take("done"), "the sink has that batch")
+	s.run()
+	s.after(10*time.Second, 250)
+	require.Equal(t, 1, s.take("done"))
+	s.end(500)
+	require.Equal(t, 1, s.take("done"))
+	windows, lost, result := s.requests()
+	require.Equal(t, [3]uint64{500, 0, 500}, [3]uint64{windows, lost, result})
+}
+
+// alone leaves the sink to one gate: the others start again without it.
+func (s *shop) alone(m *member) {
 	for _, o := range s.gates {
 		if o != m {
 			s.depart(o)
@@ -300,6 +317,114 @@ func TestAJobGoesToAGateThatHasItsSinks(t *testing.T) {
 			s.time(10*time.Second, s.listed())
 		}
 	}
+}
+
+// A gate without the sink makes the first batch of a job. It tells the gate that has the sink that none had the batch: for that
+// one it is new.
+func TestABatchThatNoSinkHadIsNew(t *testing.T) {
+	s := newShop(t, "lake")
+	m := s.run()
+	s.alone(m)
+	s.depart(m)
+	m.world.Crash()
+	s.time(20*time.Second, s.listed())
+	other := s.run()
+	require.NotEqual(t, m.name, other.name)
+	s.after(11*time.Second, 100)
+	require.Equal(t, 1, s.take("unconfigured"))
+	m.world.Start()
+	m.world.Accept(client("c1"))
+	for range 5 {
+		if clear(s.batches); s.owner() == other {
+			s.take("unconfigured")
+		}
+		s.time(4*time.Second, s.listed())
+	}
+	require.Equal(t, m.name, s.owner().name)
+	d := m.world.Deliveries()
+	require.Len(t, d, 1)
+	require.False(t, d[0].Again, "no sink had it")
+}
+
+// A gate that drains takes no job for its sinks.
+func TestADrainingGateGetsNoJobForItsSinks(t *testing.T) {
+	s := newShop(t, "lake")
+	m := s.run()
+	s.after(11*time.Second, 100)
+	require.Equal(t, 1, s.take("nothing"))
+	s.alone(m)
+	s.depart(m)
+	m.world.Crash()
+	s.time(20*time.Second, s.listed())
+	other := s.owner()
+	m.world.Start()
+	m.world.Accept(client("c1"))
+	s.drain(m, false)
+	grants := maps.Clone(s.grants)
+	pass := func() {
+		for range 4 {
+			if s.owner() == other {
+				s.take("unconfigured")
+			}
+			s.time(4*time.Second, s.listed())
+		}
+	}
+	pass()
+	require.Equal(t, grants, s.grants, "the job stays where it is")
+	s.drain(m, true)
+	pass()
+	require.Equal(t, m.name, s.owner().name)
+}
+
+// GATE-16: a gate keeps a job if it lacks only sinks that get no more rows: they have all, or are given up.
+func TestAGateKeepsAJobWhoseOtherSinksItHas(t *testing.T) {
+	for _, verdict := range []node.DeliveryVerdict{node.DeliveryDone, node.DeliveryFailed} {
+		s := newShop(t, "audit", "lake")
+		m := s.run()
+		s.alone(m)
+		s.after(11*time.Second, 100)
+		if verdict == node.DeliveryDone {
+			s.end(500)
+		}
+		answer := func(sink string, v node.DeliveryVerdict) {
+			for range 3 {
+				m := s.owner()
+				for _, d := range m.world.Deliveries() {
+					if d.Sink == sink {
+						m.world.Delivered(node.Delivered{ID: d.ID, Verdict: v, Why: "full"})
+					}
+				}
+				s.pump()
+				s.time(time.Second, s.listed())
+			}
+		}
+		answer("lake", verdict)
+		s.depart(m)
+		m.world.Crash()
+		s.time(20*time.Second, s.listed())
+		other := s.owner()
+		require.NotEqual(t, m.name, other.name)
+		m.world.Start()
+		m.world.Accept(client("c1"))
+		if verdict == node.DeliveryFailed {
+			s.run()
+			s.after(61*time.Second, 250)
+		}
+		for range 3 {
+			answer("audit", node.DeliveryUnconfigured)
+			s.time(4*time.Second, s.listed())
+			require.Equal(t, other.name, s.owner().name, verdict)
+		}
+	}
+}
+
+// GATE-16: a gate without a job's sink keeps the rows while no other gate has that sink, and hands the job over once one does.
+func TestAJobGoesToAGateThatHasItsSinks(t *testing.T) {
+	s := newShop(t, "lake")
+	m := s.run()
+	s.after(11*time.Second, 100)
+	require.Equal(t, 1, s.take("nothing"))
+	s.alone(m)
 	s.depart(m)
 	m.world.Crash()
 	s.time(20*time.Second, s.listed())

@@ -9,6 +9,7 @@ import (
 	"hyperscale/core/gate"
 	"hyperscale/core/message"
 	"hyperscale/core/node"
+	"hyperscale/core/output"
 )
 
 // warnings are what a gate says of sinks, as status --cluster prints it.
@@ -28,8 +29,13 @@ func (m *member) warnings() (of []string) {
 
 // Gates gossip which sinks they have. Each warns of living others whose sinks are not its own, and of no others.
 func TestGatesWarnOfOtherSinks(t *testing.T) {
+	gatesWarn(t, nil)
+	gatesWarn(t, []output.Sink{{Name: "lake", Window: time.Second}, {Name: "pond", Window: time.Second}})
+}
+
+func gatesWarn(t *testing.T, sinks []output.Sink) {
 	c := gate.Default()
-	c.SinkDigest = "own"
+	c.SinkDigest, c.Sinks = "own", sinks
 	w := newCluster(t, 3, c)
 	w.time(5*time.Second, nil)
 	for _, m := range w.gates {

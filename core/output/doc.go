@@ -20,6 +20,8 @@
 //	OUTPUT-4 A sink gets a batch only after a majority has a record that names its file. A successor delivers the rows
 //	       of that file under the same keys, and makes those behind them from the ledger in it: OUTPUT-1 and
 //	       OUTPUT-2 hold over all owners.
+//	       A record says whether the sink has the newest batch: a successor does not send that one again. An owner
+//	       that hands the job over and lacks the sink records that none had the batch: to a successor it is new.
 //	OUTPUT-5 A sink that falls behind makes rows wider: a stream holds at most 8 windows, or 1 MiB and one window,
 //	       beside the batch on its way.
 //	OUTPUT-6 Of a sink that is given up, what was delivered and what is counted as lost add up to what happened.

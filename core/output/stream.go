@@ -42,6 +42,7 @@ type Stream struct {
 	kept     *Ledger // behind the newest batch
 	earlier  *Ledger // behind the one before, from where a successor goes on until a record names the newest
 	finished bool    // the last rows are made
+	settled  bool    // Settle has returned true for the newest batch
 	pending  []Row   // made, and in no batch
 	windows  int     // of pending
 	bytes    int     // of pending
@@ -51,7 +52,6 @@ type Stream struct {
 	before message.FileDigest // that of the batch before, until no record names it
 	upTo   time.Duration      // of the job's time: the sink has all before it
 	told   record.Sink
-	said   record.Sink // told as it was before the newest batch that a majority keeps: a successor counts that one again
 	why    string
 
 	sending // the batch on its way
@@ -88,13 +88,13 @@ func Requests(r *Row) uint64 {
 // NewStream returns the stream of a job that no owner has delivered anything of.
 func NewStream(job message.JobID, test string, s Sink, sent uint64) *Stream {
 	l := New(job, test, s.Window, time.UnixMilli(int64(sent)))
-	return &Stream{Sink: s.Name, Window: s.Window, job: job, made: l, kept: l.clone(), told: record.Sink{Name: s.Name, Window: s.Window}, said: record.Sink{Name: s.Name, Window: s.Window}}
+	return &Stream{Sink: s.Name, Window: s.Window, job: job, made: l, kept: l.clone(), told: record.Sink{Name: s.Name, Window: s.Window}}
 }
 
 // FromRecord returns a stream as the record of a former owner has it. If it names a file, Load follows.
 func FromRecord(job message.JobID, test string, r record.Sink, sent uint64) *Stream {
 	s := NewStream(job, test, Sink{Name: r.Name, Window: max(time.Second, r.Window)}, sent)
-	s.told, s.said, s.number, s.digest = r, r, r.Number, r.File
+	s.told, s.number, s.digest = r, r.Number, r.File
 	switch {
 	case r.Done:
 		s.stage = Ended
@@ -106,15 +106,34 @@ func FromRecord(job message.JobID, test string, r record.Sink, sent uint64) *Str
 
 // Record is what the job's record says of the stream.
 func (s *Stream) Record() record.Sink {
-	r := s.said
-	if s.Failed() || s.stage >= Recording {
-		r = s.told
-	}
-	r.Number, r.File, r.Done = s.number, s.digest, s.stage >= Recording
+	r := s.told
+	r.Number, r.File, r.Done, r.Had = s.number, s.digest, s.stage >= Recording, s.had()
+	r.Untried = s.stage == Sending && s.settled || s.stage == Loading && s.told.Untried
 	if s.stage == Keeping || s.stage == Stalled { // no majority has its file: a successor makes its rows anew
 		r.Number--
 	}
 	return r
+}
+
+// had says that the sink has the newest batch that a record may name. The counts include it.
+func (s *Stream) had() bool {
+	switch {
+	case s.Failed() || s.digest == message.FileDigest{}:
+		return false
+	case s.stage == Loading:
+		return s.told.Had
+	}
+	return s.stage == Idle || s.stage == Stalled || s.stage == Keeping
+}
+
+// Settle returns true if a record must say, before another owner goes on, what this one knows of the newest batch: the
+// sink has it, or none had it, as this owner lacks the sink. Without that record the next owner sends the batch again.
+func (s *Stream) Settle(lacks bool) bool {
+	if s.settled || s.stage == Loading || !s.had() && (!lacks || s.stage != Sending || s.again) {
+		return false
+	}
+	s.settled = true
+	return true
 }
 
 // Stage says what the stream waits for.
@@ -147,25 +166,32 @@ func (s *Stream) Own(epoch uint64) {
 	}
 }
 
-// Load takes the file that the record names. Its rows go out again: the former owner may have died before the answer
-// came. It returns false if the file is none of the stream's.
+// Load takes the file that the record names. Its rows go out again, unless the record says that the sink has them: the
+// former owner may have died before the answer came. If the record says that no sink had them, another one must say
+// first that this owner tries: the stage is Saving. Load returns false if the file is none of the stream's.
 func (s *Stream) Load(file []byte, epoch uint64) bool {
 	b, l, err := Read(file)
 	if err != nil || b.Job != s.job || b.Sink != s.Sink || b.Number != s.number || l.window != s.Window {
 		return false
 	}
+	had, untried := s.had(), s.told.Untried
 	s.made, s.kept, s.stage = l, l.clone(), Idle
 	s.Own(epoch)
 	if s.Failed() {
 		return true
 	}
-	s.upTo = l.at
+	if s.upTo, s.settled = l.at, had; had {
+		return true
+	}
 	for i := range b.Rows {
 		if r := &b.Rows[i]; r.Kind == RowWindow {
 			s.upTo = min(s.upTo, r.From)
 		}
 	}
 	s.stage, s.file, s.final, s.finished, s.again, s.tally = Sending, file, b.Final, b.Final, true, tallyOf(b.Rows)
+	if untried {
+		s.stage, s.again = Saving, false
+	}
 	return true
 }
 
@@ -228,6 +254,7 @@ func (s *Stream) Next() (file []byte, ok bool) {
 		}
 	}
 	s.number, s.file, s.stage, s.final, s.again, s.tally = b.Number, file, Keeping, b.Final, false, tallyOf(b.Rows)
+	s.settled = false
 	s.earlier, s.kept, s.pending, s.windows, s.bytes = s.kept, s.made.clone(), nil, 0, 0
 	return file, true
 }
@@ -242,7 +269,7 @@ func (f *Figures) blunt() *Figures {
 // Kept notes that a majority keeps the file: the record that names it must be saved next.
 func (s *Stream) Kept(d message.FileDigest) {
 	if s.stage == Keeping {
-		s.before, s.digest, s.stage, s.said = s.digest, d, Saving, s.told
+		s.before, s.digest, s.stage = s.digest, d, Saving
 	}
 }
 

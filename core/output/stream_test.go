@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -53,7 +54,9 @@ type owners struct {
 	record record.Sink
 	files  map[message.FileDigest][]byte // that a majority keeps
 	epoch  uint64
-	sent   map[uint64]bool // batches that were tried
+	lacks  bool              // this owner's host has no such sink
+	tried  map[uint64]uint64 // by batch: the newest owner that tried it
+	had    map[uint64]bool   // batches of which a former owner told that the sink has them
 }
 
 const sentAt = 1_000_000
@@ -85,6 +88,25 @@ func (o *owners) dies() {
 		}
 	}
 	o.stream.Own(o.epoch)
+	o.lacks = rapid.IntRange(0, 4).Draw(o.t, "lacks the sink") == 0
+}
+
+// handsOver begins the next owner once a record says what this one knows. A gate does that between two writes alone.
+func (o *owners) handsOver() {
+	if s := o.stream.Stage(); s == Saving || s == Recording {
+		return
+	}
+	fresh := o.stream.Settle(o.lacks)
+	if fresh {
+		o.save(true)
+	}
+	number, sending := o.record.Number, o.stream.Stage() == Sending
+	if number > 0 && !sending {
+		o.had[number] = true
+	}
+	if o.dies(); sending && fresh && (o.stream.Stage() != Saving || o.stream.again) {
+		o.t.Fatalf("no sink had batch %d, and the next owner does not know that", number)
+	}
 }
 
 // push takes the stream as far as the draw says. It returns false if the owner dies on the way.
@@ -123,8 +145,20 @@ func (o *owners) push(result *message.Result, verdicts []node.DeliveryVerdict) b
 		if o.record.Number != b.Number {
 			o.t.Fatalf("batch %d is tried while the record has %d", b.Number, o.record.Number)
 		}
-		if o.sent[b.Number] && !again && verdict != node.DeliveryTrying && verdict != node.DeliveryUnconfigured && b.Number != o.record.Number {
+		if o.lacks {
+			verdict = node.DeliveryUnconfigured
+		}
+		if by := o.tried[b.Number]; by != 0 && by != o.epoch && !again {
 			o.t.Fatalf("batch %d is tried again as if it were new", b.Number)
+		}
+		if o.had[b.Number] {
+			o.t.Fatalf("batch %d is tried, though a record says that the sink has it", b.Number)
+		}
+		if o.record.Had || o.record.Untried && !o.lacks {
+			o.t.Fatalf("batch %d is tried while the record says %+v", b.Number, o.record)
+		}
+		if verdict == node.DeliveryDone || verdict == node.DeliveryTrying {
+			o.tried[b.Number] = o.epoch
 		}
 		if verdict == node.DeliveryDone || verdict == node.DeliveryTrying {
 			o.place.take(o.t, file)
@@ -159,7 +193,7 @@ func TestOwnersDie(t *testing.T) {
 		for _, d := range []string{"east", "east", "west"} {
 			w.shards = append(w.shards, &shard{datacenter: d, steps: map[string]*sum{}})
 		}
-		o := &owners{t: t, world: w, place: &place{rows: map[string]Row{}}, files: map[message.FileDigest][]byte{}, sent: map[uint64]bool{}}
+		o := &owners{t: t, world: w, place: &place{rows: map[string]Row{}}, files: map[message.FileDigest][]byte{}, tried: map[uint64]uint64{}, had: map[uint64]bool{}}
 		o.record = record.Sink{Name: "lake", Window: 10 * time.Second}
 		o.dies()
 		alive := true
@@ -168,9 +202,11 @@ func TestOwnersDie(t *testing.T) {
 				o.dies()
 				alive = true
 			}
-			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			switch rapid.IntRange(0, 10).Draw(t, "what") {
 			case 0:
 				w.lose()
+			case 10:
+				o.handsOver()
 			case 1, 2, 3:
 				w.now += time.Duration(rapid.IntRange(1, 25).Draw(t, "seconds")) * time.Second
 				o.stream.Cut(&message.JobStatus{Job: message.JobOf("a"), State: message.JobRunning, Elapsed: w.now, Datacenters: w.datacenters(rapid.IntRange(-3, 2).Draw(t, "forgets"))})
@@ -180,13 +216,16 @@ func TestOwnersDie(t *testing.T) {
 				w.load()
 			}
 		}
-		if !alive {
+		if !alive || o.lacks {
 			o.dies()
 		}
 		r := w.result()
 		for i := 0; !o.stream.Over(); i++ {
 			if i == 1 && rapid.Bool().Draw(t, "dies at the end") {
 				o.dies()
+			}
+			if o.lacks && i > 0 {
+				o.handsOver()
 			}
 			o.stream.Finish(r)
 			o.push(r, []node.DeliveryVerdict{node.DeliveryDone})
@@ -201,6 +240,79 @@ func TestOwnersDie(t *testing.T) {
 			t.Fatalf("at the end: %+v", rep)
 		}
 	})
+}
+
+// A record tells the next owner that the sink has the newest batch: the owner sends nothing again, goes on behind it, and counts
+// it once. The record that names the next batch says so no more.
+func TestASuccessorKnowsThatTheSinkHasABatch(t *testing.T) {
+	s, kept := NewStream(message.JobOf("k"), "shop.star", Sink{Name: "lake", Window: 10 * time.Second}, sentAt), []byte(nil)
+	batch := func(at time.Duration, started uint64) record.Sink {
+		t.Helper()
+		s.Cut(outputtest.Status(at, nil, started))
+		file, ok := s.Next()
+		if !ok {
+			t.Fatal("there is no batch")
+		}
+		kept = file
+		s.Kept(archive.DigestOf(file))
+		named := s.Record()
+		s.Saved()
+		return named
+	}
+	if named := batch(11*time.Second, 100); named.Had || s.Settle(false) {
+		t.Fatalf("a batch on its way is there: %+v", named)
+	}
+	rows := s.tally.rows
+	s.Delivered(&node.Delivered{Verdict: node.DeliveryDone}, nil)
+	if !s.Settle(false) || s.Settle(false) {
+		t.Fatal("a record must say once that the sink has the batch")
+	}
+	for range 2 {
+		r := s.Record()
+		if !r.Had || r.Delivered != rows {
+			t.Fatalf("the record says %+v", r)
+		}
+		s = FromRecord(s.job, "shop.star", r, sentAt)
+		if loading := s.Record(); !reflect.DeepEqual(loading, r) {
+			t.Fatalf("before it has the file its record says %+v, want %+v", loading, r)
+		}
+		if !s.Load(kept, 2) || s.Stage() != Idle || s.Settle(false) {
+			t.Fatalf("the next owner is at stage %d", s.Stage())
+		}
+	}
+	if named := batch(21*time.Second, 250); named.Had || s.tally.requests != 150 {
+		t.Fatalf("behind it: %+v, %d requests", named, s.tally.requests)
+	}
+}
+
+// An owner without the sink tells the next one that none had the batch: that is no second try. A third owner does not know
+// whether the second one has tried.
+func TestASuccessorKnowsThatNoSinkHadABatch(t *testing.T) {
+	s := NewStream(message.JobOf("k"), "shop.star", Sink{Name: "lake", Window: 10 * time.Second}, sentAt)
+	s.Cut(outputtest.Status(11*time.Second, nil, 100))
+	file, _ := s.Next()
+	s.Kept(archive.DigestOf(file))
+	s.Saved()
+	s.Delivered(&node.Delivered{Verdict: node.DeliveryUnconfigured}, nil)
+	if s.Record().Untried || !s.Settle(true) || !s.Record().Untried {
+		t.Fatalf("the record says %+v", s.Record())
+	}
+	r := s.Record()
+	s = FromRecord(s.job, "shop.star", r, sentAt)
+	if loading := s.Record(); !reflect.DeepEqual(loading, r) {
+		t.Fatalf("before it has the file its record says %+v, want %+v", loading, r)
+	}
+	if !s.Load(file, 2) || s.Stage() != Saving || s.Record().Untried {
+		t.Fatalf("the next owner is at stage %d, its record says %+v", s.Stage(), s.Record())
+	}
+	s.Saved()
+	if _, again := s.Batch(); again || s.Stage() != Sending {
+		t.Fatalf("again %v, at stage %d", again, s.Stage())
+	}
+	s = FromRecord(s.job, "shop.star", s.Record(), sentAt)
+	if s.Load(file, 3); s.Stage() != Sending || !s.again || s.Settle(true) {
+		t.Fatalf("the third owner is at stage %d, again %v", s.Stage(), s.again)
+	}
 }
 
 // Each count that a host tells of a delivery adds up under its own name, over batches and over owners, also if the sink fails

@@ -116,7 +116,12 @@ type Sink struct {
 	Number uint64             `rec:"number"` // of the newest batch that was tried, from 1
 	File   message.FileDigest `rec:"file"`   // that batch, and what makes the rows behind it
 	Done   bool               `rec:"done"`   // nothing follows
-	Failed string             `rec:"failed"` // why it was given up
+
+	// What the owner knew of that batch when it wrote this. Neither: the sink may have it.
+	Had     bool `rec:"had"`     // the sink has it, and the counts include it
+	Untried bool `rec:"untried"` // no sink had it
+
+	Failed string `rec:"failed"` // why it was given up
 
 	Delivered        uint64 `rec:"delivered"` // rows of the batches before
 	Rejected         uint64 `rec:"rejected"`

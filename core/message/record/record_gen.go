@@ -1546,6 +1546,12 @@ func (z *Sink) fields() int {
 	if z.Done {
 		n++
 	}
+	if z.Had {
+		n++
+	}
+	if z.Untried {
+		n++
+	}
 	if z.Failed != "" {
 		n++
 	}
@@ -1591,6 +1597,14 @@ func (z *Sink) append(b []byte) []byte {
 	if z.Done {
 		b = msgp.AppendString(b, "done")
 		b = msgp.AppendBool(b, z.Done)
+	}
+	if z.Had {
+		b = msgp.AppendString(b, "had")
+		b = msgp.AppendBool(b, z.Had)
+	}
+	if z.Untried {
+		b = msgp.AppendString(b, "untried")
+		b = msgp.AppendBool(b, z.Untried)
 	}
 	if z.Failed != "" {
 		b = msgp.AppendString(b, "failed")
@@ -1642,26 +1656,32 @@ func (z *Sink) read(r *reader) {
 		case "done":
 			r.once(&seen, 4)
 			z.Done = r.bool()
-		case "failed":
+		case "had":
 			r.once(&seen, 5)
+			z.Had = r.bool()
+		case "untried":
+			r.once(&seen, 6)
+			z.Untried = r.bool()
+		case "failed":
+			r.once(&seen, 7)
 			z.Failed = string(r.text())
 		case "delivered":
-			r.once(&seen, 6)
+			r.once(&seen, 8)
 			z.Delivered = uint64(r.uint(64))
 		case "rejected":
-			r.once(&seen, 7)
+			r.once(&seen, 9)
 			z.Rejected = uint64(r.uint(64))
 		case "rejected_requests":
-			r.once(&seen, 8)
+			r.once(&seen, 10)
 			z.RejectedRequests = uint64(r.uint(64))
 		case "lost":
-			r.once(&seen, 9)
+			r.once(&seen, 11)
 			z.Lost = uint64(r.uint(64))
 		case "lost_requests":
-			r.once(&seen, 10)
+			r.once(&seen, 12)
 			z.LostRequests = uint64(r.uint(64))
 		case "twice":
-			r.once(&seen, 11)
+			r.once(&seen, 13)
 			z.Twice = uint64(r.uint(64))
 		default:
 			r.unknown(&z.Unknown, name)
