@@ -77,7 +77,6 @@ func alive(in *places.Places) (n int) {
 // option is a datacenter that a job may choose.
 type option struct {
 	of     *places.Datacenter
-	kept   bool // by a job before
 	room   bool
 	wished bool
 	level  int
@@ -113,12 +112,15 @@ func levelOf(d *places.Datacenter, room bool, now node.Instant) int {
 // jobs before keep waits for the first of them, and keeps none.
 func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
 	t.waits = ""
-	living := t.options(in, now, blocked)
+	living, kept := t.options(in, now), func(o option) bool { return blocked[o.of.Name] }
 	all := t.holding(living)
-	if len(all) < len(living) && !slices.ContainsFunc(all, func(o option) bool { return !o.kept }) {
-		t.waits = all[0].of.Name
+	wider := ""
+	if len(all) < len(living) {
+		wider = all[0].of.Name
 	}
-	all = slices.DeleteFunc(all, func(o option) bool { return o.kept })
+	if all = slices.DeleteFunc(all, kept); len(all) == 0 {
+		t.waits = wider
+	}
 	wishes := slices.ContainsFunc(all, func(o option) bool { return o.wished })
 	spills := wishes && now.Sub(t.Since) >= spillAfter
 	slices.SortStableFunc(all, func(a, b option) int {
@@ -165,7 +167,7 @@ func (t *Turn) block(in *places.Places, best []option, some bool, blocked map[st
 }
 
 // options lists the datacenters that are not UNHEALTHY, by name.
-func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]bool) (all []option) {
+func (t *Turn) options(in *places.Places, now node.Instant) (all []option) {
 	for _, d := range in.All() {
 		if d.Health() == message.HealthUnhealthy {
 			continue
@@ -173,7 +175,7 @@ func (t *Turn) options(in *places.Places, now node.Instant, blocked map[string]b
 		n := needs(t.plan, d)
 		room := d.Free() >= n
 		all = append(all, option{
-			of: d, kept: blocked[d.Name], room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
+			of: d, room: room, wished: slices.Contains(t.Preferred, d.Name), level: levelOf(d, room, now), liked: in.Favours(d), cost: d.Cost(now),
 		})
 	}
 	return all
