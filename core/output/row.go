@@ -41,6 +41,9 @@ func (k RowKind) Counts() bool {
 	return k == RowWindow || k == RowLost || k == RowResult || k == RowCheck
 }
 
+// Spans says that the bounds of rows of a kind are part of their key: a job has several of each step.
+func (k RowKind) Spans() bool { return k == RowWindow || k == RowLost }
+
 // Version orders the rows of one key: the fence under which a row was made, then its revision. A place that can
 // replace keeps the greatest one. Bytes of a version compare as versions do.
 type Version [32]byte
@@ -56,8 +59,8 @@ func (v *Version) Parts() (epoch, revision uint64) {
 	return binary.BigEndian.Uint64(v[:8]), binary.BigEndian.Uint64(v[24:])
 }
 
-// Row is one row of a job. The key is (Kind, Job, Datacenter, Workflow, Step, StepKind, From, To) with Expression of
-// thresholds, and Sequence of events. No name of a row is safe to paste into a format: escape it.
+// Row is one row of a job. The key is (Kind, Job, Datacenter, Workflow, Step, StepKind) with From and To of windows and lost
+// rows, Expression of thresholds, and Sequence of events. No name of a row is safe to paste into a format: escape it.
 type Row struct {
 	Kind       RowKind
 	Job        string // its id
@@ -140,10 +143,14 @@ func StepKindName(k message.StepKind) string {
 }
 
 // Key names the row among all rows, for places that have one column for it. Its names are escaped as in a path of a URL,
-// so that a slash of one parts nothing.
+// so that a slash of one parts nothing. What stands once in a job has one key whenever it ends: its bounds there are 0.
 func (r *Row) Key() string {
+	from, to := r.From, r.To
+	if !r.Kind.Spans() {
+		from, to = 0, 0
+	}
 	k := fmt.Sprintf("%s/%s/%s/%s/%s/%s/%d/%d", r.Kind, r.Job, url.PathEscape(r.Datacenter), url.PathEscape(r.Workflow), url.PathEscape(r.Step), StepKindName(r.StepKind),
-		r.From.Milliseconds(), r.To.Milliseconds())
+		from.Milliseconds(), to.Milliseconds())
 	switch {
 	case r.Threshold != nil:
 		k += "/" + r.Threshold.Expression

@@ -2,6 +2,7 @@ package output
 
 import (
 	"testing"
+	"time"
 
 	"hyperscale/core/message"
 )
@@ -22,6 +23,25 @@ func TestKeysTellRowsApart(t *testing.T) {
 					known[r.Key()] = r
 				}
 			}
+		}
+	}
+}
+
+// A result that ends at another time is the same row: a place with one column for the key replaces the former one. A window
+// with another end is another row.
+func TestTheEndOfAResultIsNoPartOfItsKey(t *testing.T) {
+	for kind := RowRun; kind <= RowEvent; kind++ {
+		r := Row{Kind: kind, Job: "j", Workflow: "w", Step: "s", StepKind: message.StepRequest, To: time.Second}
+		later := r
+		later.To += time.Second
+		if same := r.Key() == later.Key(); same == kind.Spans() {
+			t.Errorf("a row of kind %s that ends later: %q and %q", kind, r.Key(), later.Key())
+		}
+	}
+	for _, kind := range []RowKind{RowWindow, RowLost} {
+		a, b := Row{Kind: kind, To: 2 * time.Second}, Row{Kind: kind, From: time.Second, To: 2 * time.Second}
+		if a.Key() == b.Key() {
+			t.Errorf("rows of kind %s that begin at 0s and at 1s have one key: %q", kind, a.Key())
 		}
 	}
 }

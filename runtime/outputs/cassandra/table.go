@@ -31,14 +31,11 @@ const epochDay = 1 << 31
 // dayOf is the day of a row's partition: of the begin of a window, and of the job's start for what stands once in a job.
 func dayOf(r *outputs.Row) uint32 {
 	at := r.Started
-	if spans(r) {
+	if r.Kind.Spans() {
 		at = at.Add(r.From)
 	}
 	return uint32(epochDay + at.Unix()/int64(24*time.Hour/time.Second))
 }
-
-// spans says that boundaries are part of the key of a row.
-func spans(r *outputs.Row) bool { return r.Kind == outputs.RowWindow || r.Kind == outputs.RowLost }
 
 func day(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
@@ -49,7 +46,7 @@ func keys() []column {
 	}
 	bound := func(name string, of func(*outputs.Row) time.Duration) column {
 		return column{name, "bigint", func(r *outputs.Row) []byte {
-			if !spans(r) {
+			if !r.Kind.Spans() {
 				return whole(0)
 			}
 			return whole(of(r).Milliseconds())

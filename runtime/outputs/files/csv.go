@@ -25,7 +25,7 @@ func csvSchema() string {
 
 The first record has the names of the columns. Columns may be added at the end, never renamed or moved. Records end with CR LF, as in RFC 4180.
 Cells are the fields of a line of jsonl: those of run, threshold and event too. bucket_ns, bucket_count, statuses, errors and tags are JSON in a cell.
-Key: kind, job, datacenter, workflow, step, step_kind, from_ms, to_ms, expression, sequence. Of two records with one key the greater version (text order) counts.
+Key: kind, job, datacenter, workflow, step, step_kind, expression, sequence; from_ms and to_ms of window and lost. Of two records with one key the greater version (text order) counts.
 A text that begins as a formula does (= + - @ | %), or with ', has a ' in front.
 `
 }

@@ -79,7 +79,7 @@ func (f *format) begins(line []byte) bool {
 }
 
 const schema = `One object a line, without a line end in it. Fields may be added, never renamed.
-kind: run, window, lost, result, threshold, check, event. Key: kind, job, datacenter, workflow, step, step_kind, from_ms, to_ms, expression, sequence.
+kind: run, window, lost, result, threshold, check, event. Key: kind, job, datacenter, workflow, step, step_kind, expression, sequence; from_ms and to_ms of window and lost.
 Of two lines with one key the greater version (text order) counts. Empty fields are left out.
 No output makes rows of kind event, rebased or tags yet.
 `

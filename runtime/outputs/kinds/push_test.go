@@ -10,15 +10,18 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hyperscale/core/message"
+	"hyperscale/core/output"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/model"
 	"hyperscale/runtime/outputs/outputstest"
@@ -368,6 +371,9 @@ func newClickHouse(t *testing.T) outputstest.Place {
 			if err := d.Decode(&r); err != nil {
 				return nil, err
 			}
+			if !output.RowKindOf(r.Kind).Spans() {
+				r.FromMS, r.ToMS = "0", "0"
+			}
 			key := strings.Join([]string{r.Kind, r.Job, url.PathEscape(r.Datacenter), url.PathEscape(r.Workflow), url.PathEscape(r.Step), r.StepKind, r.FromMS, r.ToMS}, "/")
 			switch r.Kind {
 			case "threshold":
@@ -414,6 +420,14 @@ func TestClickHouseReadsBack(t *testing.T) {
 			t.Fatal(out)
 		}
 	}
+	end := slices.IndexFunc(rows, func(r outputs.Row) bool { return r.Kind == outputs.RowResult })
+	later := rows[end] // another end of the same step, in another month
+	later.To += 40 * 24 * time.Hour
+	later.Version.Set(0, 1000)
+	if out := sink.Deliver(t.Context(), outputs.Batch{Number: 2, Try: 1, Rows: []outputs.Row{later}}); out.Verdict != outputs.VerdictDelivered {
+		t.Fatal(out)
+	}
+	rows[end] = later
 	var want []outputs.Row
 	for i := range rows {
 		if rows[i].Kind == outputs.RowWindow || rows[i].Kind == outputs.RowResult || rows[i].Kind == outputs.RowLost || rows[i].Kind == outputs.RowRun {

@@ -24,7 +24,7 @@ func Kind() outputs.Kind {
 func schema() string {
 	names := [...]string{ofText: "string", ofWhole: "int64", ofTime: "timestamp in milliseconds, UTC", ofTruth: "boolean", ofFloat: "double"}
 	all := "JOB-FROM-TO-DIGEST.parquet, with times in milliseconds of the job. No column has nulls: what a row has not is empty, 0 or NaN.\n" +
-		"Of rows with one key (kind, job, datacenter, workflow, step, step_kind, from_ms, to_ms, expression, sequence) the greatest version counts.\n"
+		"Of rows with one key (kind, job, datacenter, workflow, step, step_kind, expression, sequence; from_ms and to_ms of window and lost) the greatest version counts.\n"
 	for _, c := range columns() {
 		of := names[c.of]
 		if c.lists() {

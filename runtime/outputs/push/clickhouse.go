@@ -40,7 +40,8 @@ func ClickHouse() outputs.Kind {
 }
 
 // clickHouseTable is its definition. Fence numbers do not fit the version that the engine compares: version has them whole, and the
-// engine takes revision, which alone differs in rows that a command sends.
+// engine takes revision, which alone differs in rows that a command sends. It replaces rows within a partition: that is the month of
+// the job's start, and the end of a result is no part of its key.
 func clickHouseTable(name string) string {
 	return "CREATE TABLE IF NOT EXISTS " + name + ` (
   kind String, job String, test String, datacenter String, workflow String, step String, step_kind String,
@@ -52,7 +53,8 @@ func clickHouseTable(name string) string {
   expression String, value Float64, of String, met UInt8, unmeasured UInt8,
   sequence UInt64, event String, subject String, detail String,
   ended_ms UInt64, outcome String, program_digest String, hyperscale_version String, saturated UInt8, thresholds_ok UInt8, requests UInt64, lost_requests UInt64
-) ENGINE = ReplacingMergeTree(revision) PARTITION BY toYYYYMM(at) ORDER BY (job, kind, datacenter, workflow, step, step_kind, from_ms, to_ms, expression, sequence)
+) ENGINE = ReplacingMergeTree(revision) PARTITION BY toYYYYMM(toDateTime(intDiv(started_ms, 1000)))
+ORDER BY (job, kind, datacenter, workflow, step, step_kind, from_ms, to_ms * (kind = 'window' OR kind = 'lost'), expression, sequence)
 `
 }
 
