@@ -121,9 +121,15 @@ func keepAnyName(t *testing.T, server *postgrestest.Server) {
 	})); err != nil {
 		t.Fatal(err)
 	}
-	run, err := s.Find(name, 0)
-	if err != nil || run.Name != "caf\ufffd \ufffd.star" || run.Job != "job-00900" {
-		t.Errorf("found %+v, %v", run, err)
+	const other = "caf\xe8 \x00.star"
+	if _, err := s.Keep(resultOf(901, 1000, func(r *report.Result) { r.Name = other })); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]string{name: {"job-00900", "caf\ufffdE9 \ufffd00.star"}, other: {"job-00901", "caf\ufffdE8 \ufffd00.star"}} {
+		run, err := s.Find(name, 0)
+		if err != nil || run.Job != want[0] || run.Name != want[1] || run.Number != 1 {
+			t.Errorf("found %+v, %v, want %q: names that differ are those of two files", run, err, want)
+		}
 	}
 	if gone, err := s.Prune(Pruning{Name: name}); err != nil || len(gone) != 1 {
 		t.Errorf("pruned %d, %v", len(gone), err)

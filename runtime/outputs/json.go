@@ -105,14 +105,14 @@ func AppendJSON(dst []byte, r *Row) []byte { return appendLetter(dst, r, "") }
 // appendLetter appends a row with the reason for which a place rejects it.
 func appendLetter(dst []byte, r *Row, why string) []byte {
 	j := rowJSON{
-		Kind: r.Kind.String(), Job: r.Job, Test: r.Test, Started: r.Started.UTC().Format(TimeLayout), Version: hex.EncodeToString(r.Version[:]),
-		Datacenter: r.Datacenter, Workflow: r.Workflow, Step: r.Step, StepKind: StepKindName(r.StepKind),
+		Kind: r.Kind.String(), Job: Text(r.Job), Test: Text(r.Test), Started: r.Started.UTC().Format(TimeLayout), Version: hex.EncodeToString(r.Version[:]),
+		Datacenter: Text(r.Datacenter), Workflow: Text(r.Workflow), Step: Text(r.Step), StepKind: StepKindName(r.StepKind),
 		FromMS: r.From.Milliseconds(), ToMS: r.To.Milliseconds(), Rebased: r.Rebased, Why: why,
 	}
 	if len(r.Tags) > 0 {
 		j.Tags = map[string]string{}
 		for _, t := range r.Tags {
-			j.Tags[t.Name] = t.Value
+			j.Tags[Text(t.Name)] = Text(t.Value)
 		}
 	}
 	if f := r.Figures; f != nil {
@@ -125,10 +125,10 @@ func appendLetter(dst []byte, r *Row, why string) []byte {
 		}
 	}
 	if t := r.Threshold; t != nil {
-		j.Threshold = (*thresholdJSON)(t)
+		j.Threshold = &thresholdJSON{Expression: Text(t.Expression), Value: t.Value, Of: t.Of, Met: t.Met, Unmeasured: t.Unmeasured}
 	}
 	if e := r.Event; e != nil {
-		j.Event = (*eventJSON)(e)
+		j.Event = &eventJSON{Sequence: e.Sequence, Kind: e.Kind, Subject: Text(e.Subject), Detail: Text(e.Detail)}
 	}
 	b, err := json.Marshal(&j)
 	if err != nil { // a value of a threshold that is no number
@@ -158,7 +158,7 @@ func figuresToJSON(f *Figures) *figuresJSON {
 		if j.Errors == nil {
 			j.Errors = map[string]uint64{}
 		}
-		j.Errors[c.Kind] = c.Count
+		j.Errors[Text(c.Kind)] = c.Count
 	}
 	return j
 }

@@ -21,7 +21,7 @@ type column struct {
 	from     func(*outputs.Row) []byte
 }
 
-func text(s string) []byte { return []byte(strings.ToValidUTF8(s, "\uFFFD")) }
+func text(s string) []byte { return []byte(outputs.Text(s)) }
 
 func whole(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strings"
 
 	"hyperscale/runtime/outputs"
 )
@@ -108,7 +107,7 @@ func (c *column) plain(rows []outputs.Row) (page []byte) {
 }
 
 func appendText(b []byte, s string) []byte {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = outputs.Text(s)
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 

@@ -141,19 +141,19 @@ func (c *clickHouse) sign(r *http.Request, _ []byte) ([]string, error) {
 // clickHouseRow has the columns of a row that are not their defaults.
 func clickHouseRow(r *outputs.Row) map[string]any {
 	m := map[string]any{
-		"kind": r.Kind.String(), "job": r.Job, "test": r.Test, "datacenter": r.Datacenter, "workflow": r.Workflow, "step": r.Step, "step_kind": outputs.StepKindName(r.StepKind),
+		"kind": r.Kind.String(), "job": outputs.Text(r.Job), "test": outputs.Text(r.Test), "datacenter": outputs.Text(r.Datacenter), "workflow": outputs.Text(r.Workflow), "step": outputs.Text(r.Step), "step_kind": outputs.StepKindName(r.StepKind),
 		"from_ms": r.From.Milliseconds(), "to_ms": r.To.Milliseconds(), "started_ms": r.Started.UnixMilli(), "at": r.At().Unix(),
 		"version": hex.EncodeToString(r.Version[:]), "revision": revisionOf(r), "rebased": bit(r.Rebased),
 	}
 	for _, t := range r.Tags {
-		push(m, "tag.name", t.Name)
-		push(m, "tag.value", t.Value)
+		push(m, "tag.name", outputs.Text(t.Name))
+		push(m, "tag.value", outputs.Text(t.Value))
 	}
 	if f := r.Figures; f != nil {
 		clickHouseFigures(m, f)
 	}
 	if t := r.Threshold; t != nil {
-		m["expression"], m["of"], m["met"], m["unmeasured"] = t.Expression, t.Of, bit(t.Met), bit(t.Unmeasured)
+		m["expression"], m["of"], m["met"], m["unmeasured"] = outputs.Text(t.Expression), t.Of, bit(t.Met), bit(t.Unmeasured)
 		if !t.Unmeasured {
 			m["value"] = t.Value
 		}
@@ -188,7 +188,7 @@ func clickHouseFigures(m map[string]any, f *outputs.Figures) {
 		push(m, "status.count", s.Count)
 	}
 	for _, e := range f.Errors {
-		push(m, "error.name", e.Kind)
+		push(m, "error.name", outputs.Text(e.Kind))
 		push(m, "error.count", e.Count)
 	}
 }

@@ -168,8 +168,7 @@ func textOf(v driver.Value) postgres.Argument {
 	case time.Time:
 		return postgres.Text(v.UTC().Format(time.RFC3339Nano))
 	}
-	// A text of PostgreSQL is UTF-8 without NUL; a file's name may be any bytes.
-	return postgres.Text(strings.ReplaceAll(strings.ToValidUTF8(v.(string), "\ufffd"), "\x00", "\ufffd"))
+	return postgres.Text(outputs.TextWithoutNUL(v.(string))) // a file's name may be any bytes
 }
 
 // answered is an answer: rows in the order of the columns.

@@ -57,7 +57,6 @@ func postgresDialect() dialect {
 		forms: map[kindOf]func(string) string{
 			ofList:    func(s string) string { return "{" + strings.Trim(s, "[]") + "}" },
 			ofVersion: func(s string) string { return `\x` + s },
-			ofJSON:    func(s string) string { return strings.ReplaceAll(s, `\u0000`, `\ufffd`) },
 		},
 		former: "SELECT c.relname AS name FROM pg_class c WHERE c.oid IN (SELECT to_regclass(n) FROM unnest(ARRAY[" + kindKeyed + "]) n)" +
 			" AND NOT EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = c.oid AND i.indisprimary AND a.attname = 'step_kind') ORDER BY name",

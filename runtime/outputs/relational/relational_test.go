@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"hyperscale/core/message"
+	"hyperscale/core/stats"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/outputstest"
 	"hyperscale/runtime/protocol/hostile/mysql/mysqltest"
@@ -83,9 +85,42 @@ func comesBack(t *testing.T, k outputs.Kind, place string) {
 	}
 }
 
+// keepsNamesApart delivers rows whose names no text of a database can have as they are: each is a row of its own, with all its kinds of
+// errors.
+func keepsNamesApart(t *testing.T, k outputs.Kind, place string) {
+	sink, s := opened(t, k, place)
+	rows := outputstest.Rows("names")[:5]
+	for i, name := range []string{"caf\xe8", "caf\xe9", "caf\x00", "caf\uFFFD", "caf\uFFFDE9"} {
+		r := &rows[i]
+		r.Datacenter, r.Workflow, r.Step = "", "shop", name
+		r.Figures.Errors = []message.ErrorCount{{Kind: name, Count: 1}, {Kind: "\x00", Count: 2}, {Kind: "\xff", Count: 3}, {Kind: `\u0000`, Count: 4}}
+	}
+	deliver(t, sink, rows...)
+	got, err := k.ReadBack(s, "names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []outputs.Row
+	for _, r := range counting(rows) {
+		r.Step = outputs.TextWithoutNUL(r.Step)
+		f := *r.Figures
+		f.Errors = nil
+		for _, e := range r.Figures.Errors {
+			f.Errors = stats.AddError(f.Errors, message.ErrorCount{Kind: outputs.TextWithoutNUL(e.Kind), Count: e.Count})
+		}
+		r.Figures = &f
+		want = append(want, r)
+	}
+	byKey := cmpopts.SortSlices(func(a, b outputs.Row) bool { return a.Key() < b.Key() })
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(outputs.Row{}, "Test", "Started"), byKey, cmpopts.EquateEmpty()); d != "" {
+		t.Fatal(d)
+	}
+}
+
 func TestSQLite(t *testing.T) {
 	dir := t.TempDir()
 	comesBack(t, SQLite(), filepath.Join(dir, "rows.db"))
+	keepsNamesApart(t, SQLite(), filepath.Join(dir, "rows.db"))
 	text := filepath.Join(dir, "notes.txt")
 	if err := os.WriteFile(text, []byte(strings.Repeat("notes ", 100)), 0o600); err != nil {
 		t.Fatal(err)
@@ -219,6 +254,7 @@ func TestMySQL(t *testing.T) {
 	server.Ask("create user loader@'127.0.0.1'", "grant all on shop.* to loader@'127.0.0.1'", "create user poor@'127.0.0.1'", "grant select on shop.* to poor@'127.0.0.1'", "grant all on shop.* to native@'127.0.0.1'")
 	place := func(user string) string { return "mysql://" + user + "@" + server.Address() + "/shop" }
 	t.Run("what is read is what was delivered", func(t *testing.T) { comesBack(t, MySQL(), place("loader")) })
+	t.Run("names stay apart", func(t *testing.T) { keepsNamesApart(t, MySQL(), place("loader")) })
 	t.Run("a bad row is rejected alone", func(t *testing.T) {
 		sink, s := opened(t, MySQL(), place("loader"))
 		rows := counting(outputstest.Rows("c"))[:4]
@@ -268,6 +304,7 @@ func TestPostgres(t *testing.T) {
 	t.Setenv("HYPERSCALE_PW", postgrestest.Password)
 	t.Setenv("HYPERSCALE_BAD", secret)
 	t.Run("what is read is what was delivered", func(t *testing.T) { comesBack(t, Postgres(), server.URL("load")) })
+	t.Run("names stay apart", func(t *testing.T) { keepsNamesApart(t, Postgres(), server.URL("load")) })
 	t.Run("a bad row is rejected alone", func(t *testing.T) { rejectsAlone(t, server) })
 	t.Run("tables of version 1", func(t *testing.T) {
 		server.Ask("shop", "create role elder login", "create schema elder authorization elder", "alter role elder set search_path = elder")

@@ -49,7 +49,7 @@ type table struct {
 }
 
 func text(s string) value {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD") // no text of a database has a NUL
+	s = outputs.TextWithoutNUL(s) // as databases take texts
 	return &s
 }
 
@@ -73,9 +73,11 @@ func moment(t time.Time) value {
 	return text(t.UTC().Format(outputs.TimeLayout))
 }
 
+// asJSON is a value whose texts are those of databases.
 func asJSON(v any) value {
 	b, _ := json.Marshal(v) // maps of texts and numbers always can be
-	return text(string(b))
+	s := string(b)
+	return &s
 }
 
 // key columns.
@@ -165,7 +167,7 @@ func tables() []table {
 			{"tags", ofJSON, func(r *outputs.Row) value {
 				all := map[string]string{}
 				for _, t := range r.Tags {
-					all[t.Name] = t.Value
+					all[*text(t.Name)] = *text(t.Value)
 				}
 				return asJSON(all)
 			}},
@@ -193,7 +195,7 @@ func tables() []table {
 			colJob, {"sequence", ofWhole, func(r *outputs.Row) value { return whole(r.Event.Sequence) }},
 			{"at", ofTime, func(r *outputs.Row) value { return moment(r.At()) }}, {"kind", ofText, func(r *outputs.Row) value { return text(r.Event.Kind) }},
 			{"subject", ofText, func(r *outputs.Row) value { return text(r.Event.Subject) }},
-			{"detail", ofJSON, func(r *outputs.Row) value { return asJSON(r.Event.Detail) }}, colVersion,
+			{"detail", ofJSON, func(r *outputs.Row) value { return asJSON(*text(r.Event.Detail)) }}, colVersion,
 		}},
 	}
 }

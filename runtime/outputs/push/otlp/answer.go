@@ -2,8 +2,6 @@ package otlp
 
 import (
 	"errors"
-	"strings"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -80,6 +78,3 @@ func EachField(b []byte, f func(field protowire.Number, inner []byte, n uint64) 
 	}
 	return nil
 }
-
-// valid is a text as protobuf takes it.
-func valid(s string) string { return strings.ToValidUTF8(s, string(utf8.RuneError)) }

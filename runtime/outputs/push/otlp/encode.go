@@ -162,7 +162,7 @@ func message(out []byte, field protowire.Number, inner []byte) []byte {
 }
 
 func text(out []byte, field protowire.Number, s string) []byte {
-	return protowire.AppendString(protowire.AppendTag(out, field, protowire.BytesType), valid(s))
+	return protowire.AppendString(protowire.AppendTag(out, field, protowire.BytesType), outputs.Text(s))
 }
 
 func number(out []byte, field protowire.Number, n uint64) []byte {

@@ -79,12 +79,12 @@ func (w *writer) add(name string, v float64, of ...label) { w.put(&w.counted, na
 // put appends a sample to a set, or replaces that of the same series.
 func (w *writer) put(to *set, name string, v float64, of []label) {
 	all := make([]label, 0, len(of)+3+len(w.row.Tags))
-	all = append(all, label{"__name__", w.prefix + name}, label{"run", w.row.Job}, label{"test", w.row.Test})
+	all = append(all, label{"__name__", w.prefix + name}, label{"run", outputs.Text(w.row.Job)}, label{"test", outputs.Text(w.row.Test)})
 	for _, l := range of {
-		all = append(all, label{l[0], strings.ToValidUTF8(l[1], "\uFFFD")})
+		all = append(all, label{l[0], outputs.Text(l[1])})
 	}
 	for _, t := range w.row.Tags {
-		all = append(all, label{"tag_" + labelName(t.Name), strings.ToValidUTF8(t.Value, "\uFFFD")})
+		all = append(all, label{"tag_" + labelName(t.Name), outputs.Text(t.Value)})
 	}
 	all = slices.DeleteFunc(all, func(l label) bool { return l[1] == "" }) // as good as absent, and rejected
 	slices.SortStableFunc(all, func(a, b label) int { return cmp.Compare(a[0], b[0]) })
