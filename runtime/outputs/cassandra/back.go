@@ -13,7 +13,9 @@ import (
 const (
 	readMax  = time.Minute // to read a job back
 	readPage = 50          // rows of a page
-	readAll  = 256 << 20   // bytes of a job
+	readAll  = 256 << 20   // bytes of a job in memory
+
+	valueSize = 24 // of a value without its bytes
 )
 
 // readBack reads the rows of a job, day by day.
@@ -71,7 +73,7 @@ func (s *sink) read(statement string, values ...[]byte) (all [][]byte, err error
 			return nil, err
 		}
 		for _, v := range page {
-			size += len(v)
+			size += len(v) + valueSize
 		}
 		if size > readAll {
 			return nil, fmt.Errorf("the job has more than %d bytes of rows", readAll)

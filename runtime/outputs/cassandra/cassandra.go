@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -204,7 +205,7 @@ func (s *sink) Deliver(ctx context.Context, b outputs.Batch) outputs.Outcome {
 	}
 	var all []execution
 	var sent, bad []int
-	why := ""
+	days, why := map[partition]bool{}, ""
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		values := valuesOf(r)
@@ -212,7 +213,8 @@ func (s *sink) Deliver(ctx context.Context, b outputs.Batch) outputs.Outcome {
 			bad, why = append(bad, i), fmt.Sprintf("a row has %d bytes, and the output sends %d", n, rowMax)
 			continue
 		}
-		if p := (partition{r.Job, dayOf(r)}); !s.known[p] {
+		if p := (partition{r.Job, dayOf(r)}); !s.known[p] && !days[p] {
+			days[p] = true
 			all, sent = append(all, execution{s.conn.day, [][]byte{text(p.job), day(p.day), whole(writeTime(r))}}), append(sent, -1)
 		}
 		all, sent = append(all, execution{s.conn.row, values}), append(sent, i)
@@ -235,7 +237,7 @@ func (s *sink) Deliver(ctx context.Context, b outputs.Batch) outputs.Outcome {
 			return end.outcome()
 		}
 	}
-	s.remember(b.Rows)
+	s.remember(days)
 	if bad == nil {
 		return outputs.Delivered()
 	}
@@ -246,13 +248,12 @@ func (s *sink) Deliver(ctx context.Context, b outputs.Batch) outputs.Outcome {
 // knownMax bounds how many partitions a sink remembers: a job has one a day.
 const knownMax = 1000
 
-func (s *sink) remember(rows []outputs.Row) {
+// remember notes partitions that the table of days has.
+func (s *sink) remember(days map[partition]bool) {
 	if len(s.known) > knownMax {
 		clear(s.known)
 	}
-	for i := range rows {
-		s.known[partition{rows[i].Job, dayOf(&rows[i])}] = true
-	}
+	maps.Copy(s.known, days)
 }
 
 // Close implements outputs.Sink.

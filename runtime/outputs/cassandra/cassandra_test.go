@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -90,12 +91,12 @@ func TestJudge(t *testing.T) {
 		0x1003: outputs.VerdictAgain, 0x1100: outputs.VerdictAgain, 0x1200: outputs.VerdictAgain, 0x1300: outputs.VerdictAgain, 0x1500: outputs.VerdictAgain, 0x2000: outputs.VerdictRejected,
 		0x2100: outputs.VerdictDenied, 0x2200: outputs.VerdictRejected, 0x2300: outputs.VerdictRejected, 0x2400: outputs.VerdictAgain, 0x2500: outputs.VerdictAgain, 0x7777: outputs.VerdictAgain,
 	} {
-		fail := judge(said(code, "what it says"))
+		fail := judge(said(code, "what it says"), "")
 		require.Equal(t, want, fail.verdict, "0x%04X", code)
 		require.Contains(t, fail.why, fmt.Sprintf("0x%04X: what it says", code))
 	}
-	require.Equal(t, outputs.VerdictUnclear, judge(reader{b: []byte{0}}).verdict)
-	require.LessOrEqual(t, len(judge(said(0, string(bytes.Repeat([]byte("x"), 60_000)))).why), whyMax+10)
+	require.Equal(t, outputs.VerdictUnclear, judge(reader{b: []byte{0}}, "").verdict)
+	require.LessOrEqual(t, len(judge(said(0, strings.Repeat("\u00e9", 30_000)), "").why), whyMax+15)
 }
 
 // answer is an answer with flags.
@@ -132,7 +133,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = judge(frame.body)
+		_ = judge(frame.body, "secret")
 		values, _, err := rowsOf(frame.body)
 		if size := 0; err == nil {
 			for _, v := range values {
@@ -239,6 +240,58 @@ func TestPasswords(t *testing.T) {
 	err := checked(t, "cassandra://load@"+at+"/load,password_env=CQL_PW")
 	require.ErrorContains(t, err, "*** is wrong")
 	require.Equal(t, 2, asked)
+	for length := whyMax - len(secret) - 1; length <= whyMax; length++ { // an excerpt ends within the password
+		at := node(t, nil, func(op opcode, body []byte) (opcode, []byte) {
+			switch op {
+			case opStartup:
+				return opAuthenticate, appendText(nil, "org.apache.cassandra.auth.PasswordAuthenticator")
+			case opAuthResponse:
+				return opAuthSuccess, appendLong(nil, "")
+			}
+			return opError, said(codeUnauthorized, strings.Repeat("x", length)+secret+" may not").b // behind the greeting, too
+		})
+		err := checked(t, "cassandra://load@"+at+"/load,password_env=CQL_PW")
+		require.ErrorContains(t, err, "0x2100: xxx")
+		require.NotContains(t, err.Error(), "xn", "%d bytes before the password", length)
+	}
+}
+
+// The table of days names a partition once a row of it goes out, and once for all rows of a batch: a row that the output rejects by
+// itself brings no partition, and reading back would not find what follows it there.
+func TestEachPartitionHasItsDay(t *testing.T) {
+	executed := map[string]int{}
+	at := node(t, nil, func(op opcode, body []byte) (opcode, []byte) {
+		switch op {
+		case opPrepare:
+			id := "row"
+			if bytes.Contains(body, []byte("hyperscale_days")) {
+				id = "day"
+			}
+			return opResult, append([]byte{0, 0, 0, resultPrepared}, appendText(nil, id)...)
+		case opExecute:
+			executed[string(body[2:5])]++
+		}
+		return trusting(op, body)
+	})
+	k := Kind()
+	s, err := outputs.Parse(&k, "cassandra://"+at+"/load")
+	require.NoError(t, err)
+	sink, err := k.Open(s)
+	require.NoError(t, err)
+	defer sink.Close()
+	rows := outputstest.Rows("a")[:3]
+	huge := rows[2]
+	huge.Step = strings.Repeat("x", rowMax)
+	deliver := func(number uint64, rows ...outputs.Row) outputs.Outcome {
+		return sink.Deliver(t.Context(), outputs.Batch{Number: number, Try: 1, Rows: rows})
+	}
+	out := deliver(1, huge)
+	require.Equal(t, []any{outputs.VerdictRejected, []int{0}}, []any{out.Verdict, out.Rows})
+	require.Empty(t, executed)
+	require.Equal(t, outputs.VerdictDelivered, deliver(2, rows...).Verdict)
+	require.Equal(t, map[string]int{"day": 1, "row": 3}, executed)
+	require.Equal(t, outputs.VerdictDelivered, deliver(3, rows...).Verdict)
+	require.Equal(t, map[string]int{"day": 1, "row": 6}, executed)
 }
 
 // Two answers to one request are none to the other.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hyperscale/runtime/outputs"
+	"hyperscale/runtime/redact"
 )
 
 // failure is why a statement did not run, or a row is not there.
@@ -32,6 +33,7 @@ type conn struct {
 	net      net.Conn
 	in       *bufio.Reader
 	row, day []byte // ids of the statements that insert
+	secret   string // the password that this connection has sent: no error shows it
 }
 
 // connect connects to an address, and proves the user.
@@ -86,9 +88,9 @@ func (s *server) greet(c *conn) *failure {
 	if err != nil {
 		return silent(outputs.VerdictDenied, err)
 	}
+	c.secret = password
 	token := "\x00" + s.user + "\x00" + password // PLAIN, RFC 4616
 	if f, fail = c.say(opAuthResponse, appendLong(nil, token)); fail != nil {
-		fail.why = strings.ReplaceAll(fail.why, password, "***")
 		return fail
 	}
 	switch f.op {
@@ -110,7 +112,7 @@ func (c *conn) say(op opcode, body []byte) (frame, *failure) {
 	case err != nil:
 		return f, silent(outputs.VerdictUnclear, err)
 	case f.op == opError:
-		return f, judge(f.body)
+		return f, judge(f.body, c.secret)
 	}
 	return f, nil
 }
@@ -180,13 +182,13 @@ func (c *conn) fly(level uint16, all []execution, ends []*failure) *failure {
 		case err != nil:
 			return silent(outputs.VerdictUnclear, err)
 		case f.op == opError && f.stream < 0:
-			return judge(f.body)
+			return judge(f.body, c.secret)
 		case f.stream < 0 || int(f.stream) >= len(all) || !waits[f.stream] || f.op != opResult && f.op != opError:
 			return silent(outputs.VerdictUnclear, errAnswer)
 		}
 		waits[f.stream] = false
 		if f.op == opError {
-			ends[f.stream] = judge(f.body)
+			ends[f.stream] = judge(f.body, c.secret)
 		}
 	}
 	return nil
@@ -207,14 +209,14 @@ const (
 // whyMax bounds what a server says, in bytes.
 const whyMax = 500
 
-// judge says what an error of the server means. What may have been written changes nothing when it comes again.
-func judge(body reader) *failure {
+// judge says what an error of the server means, without the secret. What may have been written changes nothing when it comes again.
+func judge(body reader, secret string) *failure {
 	code := body.int()
-	said := strings.ToValidUTF8(body.text(), "\uFFFD")
+	said := strings.ToValidUTF8(redact.Excerpt(body.text(), whyMax, secret), "\uFFFD")
 	if body.err != nil {
 		return silent(outputs.VerdictUnclear, errAnswer)
 	}
-	f := &failure{outputs.VerdictAgain, code, fmt.Sprintf("0x%04X: %.*s", code, whyMax, said)}
+	f := &failure{outputs.VerdictAgain, code, fmt.Sprintf("0x%04X: %s", code, said)}
 	switch code {
 	case codeCredentials:
 		f.verdict = outputs.VerdictDenied
