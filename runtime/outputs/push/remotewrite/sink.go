@@ -139,6 +139,11 @@ func (s *sink) sign(q *push.Request) error {
 func judge(b outputs.Batch, there bool, a *push.Answer) outputs.Outcome {
 	switch a.Status {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
+	case http.StatusOK:
+		if strings.Contains(a.Header.Get("Content-Type"), "html") {
+			return outputs.Rejected(nil, "the service answered with a page: correct the address and its path")
+		}
+		return outputs.Delivered()
 	default:
 		return push.Standard(b, a)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -167,5 +168,34 @@ func TestMistakes(t *testing.T) {
 		require.NoError(t, err, c.place)
 		_, err = k.Open(s)
 		require.ErrorContains(t, err, c.want, c.place)
+	}
+}
+
+// A page says nothing of samples: an address of something else answers with one.
+func TestAPageIsNoAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte("<html>it works</html>"))
+	}))
+	defer server.Close()
+	s := opened(t, server.URL)
+	require.ErrorContains(t, s.Check(t.Context()), "answered with a page: correct the address")
+	require.Equal(t, outputs.VerdictRejected, deliver(t, s, 1, false, window("a", 1, 10)).Verdict)
+}
+
+// Steps whose names differ in bytes that no label can have are series of their own.
+func TestNamesThatAreNoText(t *testing.T) {
+	rows := []outputs.Row{window("a", 1, 10), window("a", 1, 20), window("a", 1, 30)}
+	alone := len(momentsOf(rows[:1], "x_")[0].counted.samples)
+	for i, name := range []string{"caf\xe8", "caf\xe9", "caf\uFFFD"} {
+		rows[i].Step = name
+		rows[i].Test = "t\xff.star"
+	}
+	m := momentsOf(rows, "x_")[0]
+	require.Len(t, m.counted.samples, 3*alone)
+	for _, s := range m.counted.samples {
+		for _, l := range s.Labels {
+			require.True(t, utf8.ValidString(l[1]), "%q", l)
+		}
 	}
 }
