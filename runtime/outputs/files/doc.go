@@ -11,7 +11,7 @@
 //	FILES-3 It appends to no file that has other lines than rows, and not while another process does.
 //	FILES-4 A record of CSV has a cell for each column of the head, and gives back the row that it was made of.
 //	FILES-5 A file of a folder appears whole or not at all. Its name follows from its rows: a repeated batch is one file, also
-//	        of another process, and folders of several machines can be put together.
+//	        of another process, and folders of several machines can be put together. A check removes what killed processes left unfinished.
 //
 // Read lines.go, csv.go, folder.go.
 package files

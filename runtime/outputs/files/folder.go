@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/push"
@@ -22,7 +21,7 @@ type Folder struct {
 	Encode func(rows []outputs.Row) ([]byte, error)
 }
 
-// Check writes a file that has no name in the end.
+// Check writes a file that has no name in the end, and removes unfinished ones of processes that were killed.
 func (f *Folder) Check(context.Context) error {
 	if at, err := os.Stat(f.Path); err != nil || !at.IsDir() {
 		return errors.Join(fmt.Errorf("%s is no folder: create it first", f.Path), err)
@@ -31,6 +30,7 @@ func (f *Folder) Check(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("no file can be made there: choose another folder: %w", err)
 	}
+	outputs.RemoveUnfinished(f.Path, time.Now(), func(name string) (string, bool) { return strings.CutPrefix(name, unfinished) })
 	return errors.Join(t.Close(), os.Remove(t.Name()))
 }
 
@@ -85,13 +85,13 @@ func keep(name string, b []byte) error {
 
 // readFolder returns the rows of a job in the files of a folder, in the order of their names; all jobs' if none is named.
 func (f *format) readFolder(folder, job string) (rows []outputs.Row, err error) {
-	all, err := fs.Glob(os.DirFS(folder), "*"+f.ending)
+	all, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(all)
-	for _, name := range all {
-		if job != "" && !strings.HasPrefix(name, job+"-") {
+	for _, file := range all {
+		name := file.Name()
+		if !strings.HasSuffix(name, f.ending) || job != "" && !strings.HasPrefix(name, job+"-") {
 			continue
 		}
 		more, err := f.readFile(filepath.Join(folder, name), job)

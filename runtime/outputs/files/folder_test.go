@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -72,13 +73,18 @@ func TestFoldersWithFaults(t *testing.T) {
 	folder := t.TempDir() + "/"
 	s := opened(t, folder)
 	require.Equal(t, outputs.Delivered(), s.Deliver(context.Background(), outputs.Batch{Rows: outputstest.Rows("a")[:3]}))
-	require.NoError(t, os.WriteFile(folder+unfinished+"1", []byte(`{"kind":`), 0o600))
+	for name, age := range map[string]time.Duration{unfinished + "1": 0, unfinished + "2": 2 * time.Hour, unfinished + "notes": 2 * time.Hour, "notes": 2 * time.Hour} {
+		require.NoError(t, os.WriteFile(folder+name, []byte(`{"kind":`), 0o600))
+		require.NoError(t, os.Chtimes(folder+name, time.Now().Add(-age), time.Now().Add(-age)))
+	}
 	got, err := Read(folder, "")
 	require.NoError(t, err)
 	require.Len(t, got, 3)
+	require.NoError(t, s.Check(context.Background()))
 	all, err := os.ReadDir(folder)
 	require.NoError(t, err)
-	require.Len(t, all, 2)
+	require.Len(t, all, 4, "the batch, what another process may be writing, and files of others")
+	require.NoFileExists(t, folder+unfinished+"2", "a process that was killed left it")
 	require.ErrorContains(t, opened(t, folder+"none/").Check(context.Background()), "is no folder: create it first")
 	require.ErrorContains(t, opened(t, folder[:len(folder)-1]).Check(context.Background()), "end its name with /, for a file for each batch")
 	require.Equal(t, outputs.VerdictAgain, opened(t, folder+"none/").Deliver(context.Background(), outputs.Batch{Rows: got}).Verdict)
@@ -96,4 +102,11 @@ func TestGatesNeedFolders(t *testing.T) {
 			require.Contains(t, got, want)
 		}
 	}
+}
+
+// A folder that cannot be read is an error, and no folder without rows.
+func TestAFolderThatCannotBeRead(t *testing.T) {
+	f := jsonl()
+	_, err := f.readFolder(filepath.Join(t.TempDir(), "gone"), "")
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -133,31 +133,15 @@ func membersOf(ctx context.Context, f *session.Flags, log *slog.Logger) ([]strin
 	return slices.Sorted(slices.Values(status.Gates)), nil
 }
 
-// written gives a file its name once all of it is on the disk, and replaces none.
+// written writes a backup, and replaces no file.
 func written(out string, fill func(io.Writer) (*backup.Manifest, error)) (m *backup.Manifest, err error) {
-	file, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".partial-") // its mode is 0600
-	if err != nil {
-		return nil, command.AsUsage(err)
+	command.RemoveParts(filepath.Dir(out), func(name string) bool { return name == filepath.Base(out) })
+	err = command.NewFile(out, 0o600, func(w io.Writer) (err error) { m, err = fill(w); return err })
+	var usage *command.ExitError
+	if err != nil && !errors.As(err, &usage) {
+		err = command.Exit(command.ExitFailed, fmt.Errorf("write the backup %s: %w", out, err))
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // the file has its other name by then, or is of no use
-	if m, err = fill(file); err == nil {
-		err = file.Sync()
-	}
-	if e := file.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Link(file.Name(), out) // unlike a rename it replaces nothing
-	}
-	if err != nil {
-		return nil, command.Exit(command.ExitFailed, fmt.Errorf("write the backup %s: %w", out, err))
-	}
-	dir, err := os.Open(filepath.Dir(out))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = dir.Close() }() // nothing was written to it
-	return m, dir.Sync()
+	return m, err
 }
 
 // printManifest says what a backup holds.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/cmd/hyperscale/internal/command"
@@ -34,23 +35,42 @@ func (e *export) run(ctx context.Context, s *session.Session, w io.Writer, folde
 	if err != nil {
 		return err
 	}
-	for _, j := range slices.Backward(list.Jobs) { // the oldest first: gates forget these first
-		switch {
-		case e.since > 0 && j.Age > e.since:
-		case !j.State.Terminal():
-			e.running++
-		default:
-			if err := e.one(ctx, s, folder, j.Job); err != nil {
-				return e.tell(w, list, err)
-			}
+	command.RemoveParts(folder, isResult)
+	for _, job := range e.due(list.Jobs) {
+		if err := e.one(ctx, s, folder, job); err != nil {
+			return e.tell(w, list, err)
 		}
 	}
 	return e.tell(w, list, nil)
 }
 
+// due are the jobs whose results the folder should have, the oldest first: gates forget these first. It counts those that run.
+func (e *export) due(jobs []message.JobInfo) (all []message.JobID) {
+	for _, j := range slices.Backward(jobs) {
+		switch {
+		case e.since > 0 && j.Age > e.since:
+		case !j.State.Terminal():
+			e.running++
+		default:
+			all = append(all, j.Job)
+		}
+	}
+	return all
+}
+
+// ending is what the name of a job's result has behind its id.
+const ending = ".json"
+
+// isResult says that a file's name is that of a result.
+func isResult(name string) bool {
+	job, has := strings.CutSuffix(name, ending)
+	_, err := message.ParseJobID(job)
+	return has && err == nil
+}
+
 // one copies the result of a job that has ended. It returns an error that ends the export.
 func (e *export) one(ctx context.Context, s *session.Session, folder string, job message.JobID) error {
-	name := filepath.Join(folder, job.String()+".json")
+	name := filepath.Join(folder, job.String()+ending)
 	if has, err := holds(name, job); has || err != nil {
 		if has {
 			e.kept++
@@ -77,26 +97,29 @@ func (e *export) one(ctx context.Context, s *session.Session, folder string, job
 	if err != nil {
 		return err
 	}
-	if err := write(name, b); err != nil {
+	if err := command.NewFile(name, 0o644, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
 		return command.Exit(command.ExitFailed, err)
 	}
 	e.written++
 	return nil
 }
 
-// holds says whether a file is the result of a job. Another file of that name is an error.
+// holds says whether a file is the result of a job. Another file of that name is an error, and is not read if it is no regular one: a
+// pipe may have no end.
 func holds(name string, job message.JobID) (bool, error) {
-	b, err := os.ReadFile(name)
+	at, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if r, err := report.Decode(b); err != nil || r.Job != job.String() {
-		return false, fmt.Errorf("%s is there and is not the result of job %v: move it away", name, job)
+	if at.Mode().IsRegular() {
+		if r, err := report.Read(name); err == nil && r.Job == job.String() {
+			return true, nil
+		}
 	}
-	return true, nil
+	return false, fmt.Errorf("%s is there and is not the result of job %v: move it away", name, job)
 }
 
 // refusedError is why a gate has no result of a job.
@@ -117,6 +140,9 @@ func fetch(ctx context.Context, s *session.Session, job message.JobID) (*message
 			if m.Result.Job != job {
 				return nil, &refusedError{fmt.Errorf("%s answers with the result of job %v", s.Gates, m.Result.Job)}
 			}
+			if !m.Result.State.Terminal() {
+				return nil, &refusedError{fmt.Errorf("%s answers with the state %v, which is no end: run the command again", s.Gates, m.Result.State)}
+			}
 			return &m.Result, nil
 		case *message.Refused:
 			return nil, &refusedError{session.Refusal(m)}
@@ -126,37 +152,6 @@ func fetch(ctx context.Context, s *session.Session, job message.JobID) (*message
 		return nil, s.Silent(err)
 	}
 	return nil, command.Exit(command.ExitFailed, fmt.Errorf("job %v: no result within %v from %s: run the command again, it goes on from here", job, session.NewsMax, s.Gates))
-}
-
-// write gives a file its name once all of it is on the disk, and replaces none.
-func write(name string, b []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".partial-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // it has its other name by then, or is of no use
-	_, err = file.Write(b)
-	if err == nil {
-		err = file.Chmod(0o644)
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	if e := file.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Link(file.Name(), name); err != nil { // unlike a rename it replaces nothing
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }() // nothing was written to it
-	return dir.Sync()
 }
 
 // tell says what the folder has, and what it lacks. cut is what ended the export before its end.

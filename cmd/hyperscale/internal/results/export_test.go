@@ -2,12 +2,17 @@ package results
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/core/message"
 	"hyperscale/runtime/report"
 )
@@ -42,7 +47,7 @@ func TestNoFileIsReplaced(t *testing.T) {
 		if has != (what == "its own") || has == (err != nil) {
 			t.Errorf("%s: %v, %v", what, has, err)
 		}
-		if err := write(name, b); !errors.Is(err, os.ErrExist) {
+		if err := command.NewFile(name, 0o644, func(w io.Writer) error { _, err := w.Write(b); return err }); !errors.Is(err, os.ErrExist) {
 			t.Errorf("%s: it is written over: %v", what, err)
 		}
 		if got, err := os.ReadFile(name); err != nil || string(got) != string(text) {
@@ -50,6 +55,52 @@ func TestNoFileIsReplaced(t *testing.T) {
 		}
 		if all, err := os.ReadDir(folder); err != nil || len(all) != 1 {
 			t.Errorf("%s: a partial file is left: %v, %v", what, all, err)
+		}
+	}
+}
+
+// A pipe of a result's name is no result, and the command does not wait for a writer.
+func TestAPipeIsNoResult(t *testing.T) {
+	job := message.JobID{1}
+	name := filepath.Join(t.TempDir(), job.String()+ending)
+	if err := unix.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := holds(name, job); has || err == nil || !strings.Contains(err.Error(), "move it away") {
+		t.Errorf("a pipe: %v, %v", has, err)
+	}
+}
+
+// The folder should have the results of jobs that were accepted within --since, the oldest first. An older job counts nowhere.
+func TestSince(t *testing.T) {
+	job := func(n byte, age time.Duration, s message.JobState) message.JobInfo {
+		return message.JobInfo{Job: message.JobID{n}, Age: age, State: s}
+	}
+	jobs := []message.JobInfo{ // the newest first
+		job(1, time.Minute, message.JobRunning), job(2, time.Minute, message.JobCompleted), job(3, time.Hour, message.JobFailed),
+		job(4, time.Hour+1, message.JobCompleted), job(5, 2*time.Hour, message.JobRunning), job(6, 30*24*time.Hour, message.JobCancelled),
+	}
+	for _, c := range []struct {
+		since   time.Duration
+		want    []message.JobID
+		running int
+	}{
+		{0, []message.JobID{{6}, {4}, {3}, {2}}, 2},
+		{time.Hour, []message.JobID{{3}, {2}}, 1},
+		{time.Second, nil, 0},
+	} {
+		e := export{since: c.since}
+		if got := e.due(jobs); !slices.Equal(got, c.want) || e.running != c.running {
+			t.Errorf("since %v: %v and %d that run, want %v and %d", c.since, got, e.running, c.want, c.running)
+		}
+	}
+}
+
+// Only what a killed export left is removed: a name beside the results may be anyone's.
+func TestNamesOfResults(t *testing.T) {
+	for name, want := range map[string]bool{message.JobID{1}.String() + ".json": true, message.JobID{1}.String(): false, "notes.json": false, ".json": false} {
+		if got := isResult(name); got != want {
+			t.Errorf("%q is the name of a result: %v", name, got)
 		}
 	}
 }
