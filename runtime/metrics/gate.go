@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hyperscale/core/event"
@@ -18,6 +20,7 @@ type gates struct {
 	began       prometheus.Histogram
 	wanted      *prometheus.GaugeVec
 	lacks       lacks
+	lost        *lost
 }
 
 // lacks are what sinks do not get of jobs whose delivery was given up: a configuration has a few sinks, so labels are bounded.
@@ -40,6 +43,28 @@ func (l *lacks) add(sink string, jobs, rows, requests uint64) {
 	l.requests.WithLabelValues(sink).Add(float64(requests))
 }
 
+// lost are the rows and requests that sinks lack of jobs whose delivery has ended, by sink: those that a failed try gave up,
+// and those that were given up before a try.
+type lost struct {
+	mu  sync.Mutex
+	all map[string]lostOf
+}
+
+type lostOf struct{ rows, requests uint64 }
+
+func (l *lost) add(sink string, rows, requests uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := l.all[sink]
+	l.all[sink] = lostOf{one.rows + rows, one.requests + requests}
+}
+
+func (l *lost) of(sink string) lostOf {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all[sink]
+}
+
 func newGates() gates {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
@@ -57,7 +82,7 @@ func newGates() gates {
 		began:       histogram("hyperscale_gate_start_seconds", "From the dispatch of a job until managers have taken all of it."),
 	}
 	g.wanted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "hyperscale_gate_wanted_cores", Help: "Cores of a datacenter that jobs of this gate want: those that run, and those that wait."}, []string{"datacenter"})
-	g.lacks = newLacks()
+	g.lacks, g.lost = newLacks(), &lost{all: map[string]lostOf{}}
 	g.paced.Set(1)
 	return g
 }
@@ -84,7 +109,11 @@ func (g *gates) observe(ev node.Event) bool {
 	case event.CoresWanted:
 		g.wanted.WithLabelValues(ev.Datacenter).Set(float64(ev.Cores))
 	case event.SinkEnded:
-		if ev.Failed != "" && !ev.Again {
+		if ev.Again {
+			break
+		}
+		g.lost.add(ev.Sink, ev.Lost, ev.LostRequests)
+		if ev.Failed != "" {
 			g.lacks.add(ev.Sink, 1, ev.Lost, ev.LostRequests)
 		}
 	case event.JobBegan:

@@ -33,7 +33,7 @@ type Metrics struct {
 func New(s Sources) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), load: s.Load, events: newEvents()}
 	m.registry.MustRegister(
-		newCollector(s),
+		newCollector(s, m.events.gates.lost),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -63,15 +63,16 @@ func (m *Metrics) Observe(e node.Event) { m.events.observe(e) }
 // collector reads the subjobs at each scrape.
 type collector struct {
 	sources Sources
+	lost    *lost
 	rows    []row
 	descs   []*prometheus.Desc
 	steps   *prometheus.Desc
 	node    *prometheus.Desc
 }
 
-func newCollector(s Sources) *collector {
+func newCollector(s Sources, l *lost) *collector {
 	c := &collector{
-		sources: s, rows: table(),
+		sources: s, lost: l, rows: table(),
 		steps: prometheus.NewDesc("hyperscale_loop_step_duration_seconds", "How long the machine took for one input.", nil, nil),
 		node: prometheus.NewDesc("hyperscale_node_info", "The node of this process: always 1.", nil,
 			prometheus.Labels{"node": string(s.Self.ID), "role": s.Self.Role.String(), "datacenter": s.Place}),
@@ -93,7 +94,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	s := &snapshot{loop: c.sources.Loop(), transport: c.sources.Transport(), store: c.sources.Store()}
+	s := &snapshot{loop: c.sources.Loop(), transport: c.sources.Transport(), store: c.sources.Store(), lost: c.lost.of}
 	if c.sources.Outputs != nil {
 		s.outputs = c.sources.Outputs()
 	}

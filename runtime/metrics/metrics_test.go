@@ -143,9 +143,14 @@ func TestEveryEventOfTheTableMovesItsMetric(t *testing.T) {
 	}
 }
 
-// TestCountsOfSinks: each figure has its name and its sink.
+// TestCountsOfSinks: each figure has its name and its sink. Lost rows are those of tries that failed, and those that were
+// given up before a try.
 func TestCountsOfSinks(t *testing.T) {
-	families, err := New(sources()).registry.Gather()
+	m := New(sources())
+	m.Observe(event.SinkEnded{Sink: "warehouse", Lost: 2, LostRequests: 20}) // a kind that repeats nothing
+	m.Observe(event.SinkEnded{Sink: "warehouse", Lost: 5, LostRequests: 50, Failed: "its time is over"})
+	m.Observe(event.SinkEnded{Sink: "warehouse", Lost: 5, LostRequests: 50, Failed: "its time is over", Again: true})
+	families, err := m.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,11 +168,11 @@ func TestCountsOfSinks(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"rows_total postgres delivered warehouse": 7, "rows_total postgres rejected warehouse": 1, "rows_total postgres lost warehouse": 2,
-		"lost_requests_total postgres warehouse": 20, "perhaps_twice_rows_total postgres warehouse": 3, "failed_tries_total postgres warehouse": 8,
+		"rows_total postgres delivered warehouse": 7, "rows_total postgres rejected warehouse": 1, "rows_total postgres lost warehouse": 7,
+		"lost_requests_total postgres warehouse": 70, "perhaps_twice_rows_total postgres warehouse": 3, "failed_tries_total postgres warehouse": 8,
 		"behind_seconds postgres warehouse": 6, "waiting_batches postgres warehouse": 4, "waiting_bytes postgres warehouse": 500,
 		"rows_total webhook delivered hook": 0, "rows_total webhook rejected hook": 0, "rows_total webhook lost hook": 0, "lost_requests_total webhook hook": 0, "perhaps_twice_rows_total webhook hook": 0,
-		"given_up_jobs_total hook": 0, "given_up_rows_total hook": 0, "given_up_requests_total hook": 0, "given_up_jobs_total warehouse": 0, "given_up_rows_total warehouse": 0, "given_up_requests_total warehouse": 0,
+		"given_up_jobs_total hook": 0, "given_up_rows_total hook": 0, "given_up_requests_total hook": 0, "given_up_jobs_total warehouse": 1, "given_up_rows_total warehouse": 5, "given_up_requests_total warehouse": 50,
 		"failed_tries_total webhook hook": 0, "behind_seconds webhook hook": 0, "waiting_batches webhook hook": 0, "waiting_bytes webhook hook": 0,
 	}
 	if !maps.Equal(got, want) {

@@ -32,6 +32,7 @@ type snapshot struct {
 	transport transport.Stats
 	store     store.Stats
 	outputs   []carrier.Stats
+	lost      func(sink string) lostOf // what those sinks lack
 }
 
 // one is a row without labels.
