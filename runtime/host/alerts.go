@@ -34,6 +34,7 @@ type watch struct {
 	volume func(dir string) (free, size uint64, err error) // in bytes
 	sinks  func() []carrier.Stats                          // nil: there are none
 	lacks  func() []string                                 // of jobs whose sinks were given up since the last call; nil: it has no jobs
+	retell func(id alert.ID, why string)                   // hears why a raised alert stands now, as that changes: each text is another alert to readers of events; nil: nothing does
 	board  alert.Board
 
 	looked time.Time // at sinks
@@ -42,44 +43,53 @@ type watch struct {
 // look reads all conditions, and returns what has changed.
 func (w *watch) look(now node.Instant) (all []event.Alert) {
 	why := map[alert.ID]string{}
+	see := func(id alert.ID, r alert.Reading, text string) {
+		w.board.See(now, id, r)
+		why[id] = text
+	}
 	if w.certs != nil {
-		left, until := w.certs.Left(), w.certs.Until().UTC().Format(time.RFC3339)
-		why[alert.CertificateExpires] = "it expires at " + until
+		left := w.certs.Left()
+		text := "it expires at "
 		if left <= 0 {
-			why[alert.CertificateExpires] = "it has expired at " + until
+			text = "it has expired at "
 		}
-		w.board.See(now, alert.CertificateExpires, alert.Whether(left < w.certs.Soon()))
+		text += w.certs.Until().UTC().Format(time.RFC3339)
+		see(alert.CertificateExpires, alert.Whether(left < w.certs.Soon()), text)
+		if w.retell != nil && left < w.certs.Soon() && w.board.On().Has(alert.CertificateExpires) {
+			w.retell(alert.CertificateExpires, text)
+		}
 	}
 	if w.dir != "" {
 		free, size, err := w.volume(w.dir)
-		reading := alert.Unknown
+		reading, text := alert.Unknown, ""
 		if err == nil && size > 0 {
 			share := int(100 * (float64(free) / float64(size)))
-			reading = alert.Of(-share, 1-diskLow, 1-diskCalm)
-			why[alert.DiskLow] = fmt.Sprintf("%d %% of the volume of %s are free", share, w.dir)
+			reading, text = alert.Of(-share, 1-diskLow, 1-diskCalm), fmt.Sprintf("%d %% of the volume of %s are free", share, w.dir)
 		}
-		w.board.See(now, alert.DiskLow, reading)
+		see(alert.DiskLow, reading, text)
 	}
 	var lost []string
 	if w.sinks != nil {
-		why[alert.SinkBehind], lost = w.lookAtSinks(now)
+		behind, late, lacking := w.lookAtSinks()
+		lost = lacking
+		see(alert.SinkBehind, alert.Whether(late), behind)
 	}
 	if w.lacks != nil {
 		lost = append(lost, w.lacks()...)
 	}
-	w.board.See(now, alert.SinkLost, alert.Whether(len(lost) > 0))
-	why[alert.SinkLost] = "no sink has lost rows since"
+	text := "no sink has lost rows since"
 	if len(lost) > 0 {
-		why[alert.SinkLost] = "sink " + strings.Join(lost, ", ")
+		text = "sink " + strings.Join(lost, ", ")
 	}
+	see(alert.SinkLost, alert.Whether(len(lost) > 0), text)
 	for _, c := range w.board.Judge(alert.Follows, 0) {
 		all = append(all, c.Event("", why[c.ID]))
 	}
 	return all
 }
 
-// lookAtSinks finds the sink that is behind most, and those that have lost rows since the last look.
-func (w *watch) lookAtSinks(now node.Instant) (behind string, lost []string) {
+// lookAtSinks finds the sink that is behind most, whether that is too long, and those that have lost rows since the last look.
+func (w *watch) lookAtSinks() (behind string, late bool, lost []string) {
 	var worst carrier.Stats
 	newest := w.looked
 	for _, s := range w.sinks() {
@@ -94,12 +104,11 @@ func (w *watch) lookAtSinks(now node.Instant) (behind string, lost []string) {
 		}
 	}
 	w.looked = newest
-	w.board.See(now, alert.SinkBehind, alert.Whether(worst.Behind >= sinkLate))
 	behind = "no batch waits"
 	if worst.Sink != "" {
 		behind = fmt.Sprintf("a batch for sink %s has waited for %v: %s", worst.Sink, worst.Behind.Round(time.Second), cmp.Or(worst.Why, "no try has failed"))
 	}
-	return behind, lost
+	return behind, worst.Behind >= sinkLate, lost
 }
 
 // volumeAt is what a user without rights may write to a volume, and its size.
@@ -113,7 +122,7 @@ func volumeAt(dir string) (free, size uint64, err error) {
 
 // watchHost reports what the watch finds, until the node ends.
 func (n *Node) watchHost() {
-	w := &watch{certs: n.doors.certs.held(), dir: n.options.DataDir, volume: volumeAt}
+	w := &watch{certs: n.doors.certs.held(), dir: n.options.DataDir, volume: volumeAt, retell: n.work.retell}
 	if n.sinks != nil {
 		w.sinks = n.sinks.Stats
 	}

@@ -22,7 +22,8 @@ func TestTheHostWatchesItsCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &watch{certs: store}
+	told := ""
+	w := &watch{certs: store, retell: func(id alert.ID, why string) { told = id.String() + ": " + why }}
 	at := node.Instant(0)
 	want := func(change event.AlertChange, why string) {
 		t.Helper()
@@ -42,8 +43,14 @@ func TestTheHostWatchesItsCertificate(t *testing.T) {
 	now = now.Add(46*24*time.Hour + time.Hour)
 	want(event.AlertRaised, "expires at")
 	want("", "")
+	if !strings.HasPrefix(told, "certificate-expires: it expires at ") {
+		t.Fatalf("the raised alert stands because %q", told)
+	}
 	now = now.Add(20 * 24 * time.Hour)
 	want("", "")
+	if !strings.HasPrefix(told, "certificate-expires: it has expired at ") {
+		t.Fatalf("the raised alert stands because %q, and the certificate has expired", told)
+	}
 	certify(t, issuer, dir, now.Add(30*24*time.Hour))
 	if err := store.Read(); err != nil {
 		t.Fatal(err)

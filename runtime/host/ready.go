@@ -93,6 +93,15 @@ func (w *work) observe(e node.Event) {
 	}
 }
 
+// retell says why a raised alert stands now: a certificate that was to expire has expired.
+func (w *work) retell(id alert.ID, why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, on := w.near[id.String()]; on {
+		w.near[id.String()] = alert.Text(id.String(), why)
+	}
+}
+
 // alerts are those that the host judges and no machine tells of, sorted.
 func (w *work) alerts() (all []string) {
 	w.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hyperscale/core/alert"
 	"hyperscale/core/event"
 	"hyperscale/core/node"
 )
@@ -77,5 +78,10 @@ func TestReadyNamesAlerts(t *testing.T) {
 		if got := levelOf(c.e); got != c.level {
 			t.Errorf("%+v is logged at %v, want %v", c.e, got, c.level)
 		}
+	}
+	w.retell(alert.CircuitOpen, "still no majority")
+	w.retell(alert.QueueHigh, "it is not raised")
+	if _, text := w.ready(); !strings.Contains(text, "(still no majority)") || strings.Contains(text, "it is not raised") {
+		t.Errorf("told why an alert stands now, the node says %q", text)
 	}
 }
