@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hyperscale/cmd/hyperscale/internal/command"
 	"io"
 	"os"
 	"strings"
+
+	"hyperscale/cmd/hyperscale/internal/command"
+	"hyperscale/runtime/ui/units"
 )
 
 func main() {
@@ -31,7 +33,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		code, err = exit.Code, exit.Err
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "hyperscale: %s\n", strings.TrimRight(err.Error(), "\n"))
+		fmt.Fprintf(stderr, "hyperscale: %s\n", units.CleanLines(strings.TrimRight(err.Error(), "\n"))) // names and answers of servers stand in it
 	}
 	return code
 }

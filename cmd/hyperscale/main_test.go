@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/examples"
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/target"
@@ -34,6 +35,15 @@ func TestMain(m *testing.M) {
 func called() {
 	os.Args = os.Args[1:]
 	main()
+}
+
+// TestErrorsObeyNoTerminal: what stands in an error may be a server's answer or a file's name, and no terminal obeys it.
+func TestErrorsObeyNoTerminal(t *testing.T) {
+	var out, faults strings.Builder
+	code := execute([]string{"validate", "no\x1b]0;such\x07.star"}, &out, &faults)
+	if text := faults.String(); code != command.ExitUsage || !strings.Contains(text, "no·]0;such·.star") || strings.ContainsAny(text, "\x1b\x07") {
+		t.Errorf("code %d: %q", code, text)
+	}
 }
 
 // TestScripts runs commands as a person types them. In addition to testscript's own, scripts

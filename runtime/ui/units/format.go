@@ -151,6 +151,21 @@ func Clean(s string) string {
 	}, strings.ToValidUTF8(s, "·"))
 }
 
+// CleanLines is the same of a text whose lines and tabs are its writer's own: only what stands between them is from outside.
+func CleanLines(s string) string {
+	var b strings.Builder
+	for s != "" {
+		end := strings.IndexAny(s, "\n\t")
+		if end < 0 {
+			end = len(s)
+		}
+		b.WriteString(Clean(s[:end]))
+		b.WriteString(s[end:min(end+1, len(s))])
+		s = s[min(end+1, len(s)):]
+	}
+	return b.String()
+}
+
 func unprintable(r rune) bool {
 	return !unicode.IsPrint(r) || r > unicode.MaxLatin1 && unicode.Is(unicode.Variation_Selector, r)
 }

@@ -21,6 +21,7 @@ import (
 	"hyperscale/runtime/report"
 	"hyperscale/runtime/ui"
 	"hyperscale/runtime/ui/console"
+	"hyperscale/runtime/ui/units"
 )
 
 // Follower takes a job to its end in front of a person: progress, interrupts, the
@@ -135,7 +136,7 @@ func (f *Follower) apply(s *message.JobStatus) {
 // Note prints a message on stderr if no screen is open.
 func (f *Follower) Note(format string, args ...any) {
 	if !f.out.Quiet {
-		fmt.Fprintf(f.held, format+"\n", args...)
+		_, _ = io.WriteString(f.held, units.CleanLines(fmt.Sprintf(format, args...))+"\n") // a terminal that has gone; what a sink says stands in it
 	}
 }
 
