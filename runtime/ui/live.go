@@ -52,7 +52,7 @@ func openLive(o Options) (Progress, error) {
 	style := StyleOf(o.Out)
 	style.Width = width
 	l := &live{guard: g, news: make(chan *message.JobStatus, 1), notes: make(chan note, 1), closing: make(chan struct{})}
-	s := &screen{painter: canvas, model: o.Model, style: style, height: height, view: View{Leaves: o.Leaves}, interrupt: o.Interrupt}
+	s := &screen{painter: canvas, model: o.Model, style: style, height: height, view: View{Leaves: o.Leaves, Page: o.Page}, interrupt: o.Interrupt}
 	l.program = tea.NewProgram(s, options...)
 	run := func(f func()) { l.done.Go(f) }
 	// An error here is a terminal that went away: the job continues without it.

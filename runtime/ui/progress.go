@@ -55,6 +55,7 @@ type Options struct {
 	Out       *os.File // stderr
 	Interrupt func()   // called when a person asks to stop; must not block
 	Leaves    bool     // that leaves the job running
+	Page      string   // URL of the live page, which a full screen hides where it was printed; empty: there is none
 	Guard     []string // command whose process restores the terminal if this one dies: GuardMain
 }
 

@@ -37,6 +37,7 @@ type View struct {
 	Leaves bool          // an interrupt leaves the job running
 	Ahead  time.Duration // since the newest status: the clock runs without news
 	Note   string        // a short message
+	Page   string        // URL of the live page; empty: there is none
 }
 
 // Screen draws the whole live screen: at most height lines of at most s.Width columns.
@@ -49,6 +50,9 @@ func Screen(m *Model, s Style, v View, height int) string {
 func draw(m *Model, s Style, v View, height int) (lines []string, most int) {
 	if s.Width < narrow || height < flat {
 		lines = m.lines(s, v, height)
+		if text := v.page(); text != "" && len(lines) < height {
+			lines = append(lines, s.paint(faint, cells.Fit(text[1:], s.Width)))
+		}
 	} else {
 		lines, most = m.frame(s, v, height)
 	}
@@ -64,7 +68,7 @@ func draw(m *Model, s Style, v View, height int) (lines []string, most int) {
 
 // frame is the head, the body of the tab and the foot.
 func (m *Model) frame(s Style, v View, height int) (lines []string, most int) {
-	lines = append(m.header(s, v), tabLine(s, v), "")
+	lines = append(m.header(s, v), tabLine(s, v), s.paint(faint, cells.Fit(v.page(), s.Width)))
 	room := height - len(lines) - 2
 	b := &body{m: m, s: s, v: v, room: room}
 	switch {
@@ -146,6 +150,14 @@ func tabLine(s Style, v View) string {
 		b.WriteString(s.paint(faint, " "+text+" "))
 	}
 	return b.String()
+}
+
+// page is where a browser shows the job; empty: nowhere.
+func (v View) page() string {
+	if v.Page == "" {
+		return ""
+	}
+	return " live page: " + units.Clean(v.Page)
 }
 
 // foot is the note, or the keys, and the position of the rows.

@@ -161,6 +161,8 @@ func TestScreens(t *testing.T) {
 		{"tab-places-large", large(), 80, 24, ascii, View{Tab: tabPlaces}},
 		{"tab-places-scrolled", large(), 80, 24, plain, View{Tab: tabPlaces, Scroll: 55}},
 		{"watched", cluster(), 80, 24, plain, View{Leaves: true}},
+		{"page", busy, 80, 24, plain, View{Page: "http://127.0.0.1:8089/"}},
+		{"page-40x10", busy, 40, 10, plain, View{Page: "http://127.0.0.1:8089/"}},
 	} {
 		row.style.Width = row.width
 		got := Screen(row.model, row.style, row.view, row.height)
@@ -230,7 +232,7 @@ func TestScreensStayWithinTheirSize(t *testing.T) {
 		}
 		side := rapid.OneOf(rapid.IntRange(1, 250), rapid.SampledFrom([]int{1, 2, 40, 71, 72, 80, 120}))
 		s := Style{Width: side.Draw(t, "width"), Color: rapid.Bool().Draw(t, "colour"), ASCII: rapid.Bool().Draw(t, "ascii")}
-		v := View{Leaves: true, Note: hostile(t, "note")}
+		v := View{Leaves: true, Note: hostile(t, "note"), Page: hostile(t, "page")}
 		for _, key := range rapid.SliceOfN(rapid.SampledFrom([]string{"tab", "left", "1", "3", "6", "9", "j", "k", "G", "pgdown", "b", "w", "?", "esc", "x"}), 0, 6).Draw(t, "keys") {
 			v = v.press(key, 7, 9)
 		}

@@ -133,6 +133,14 @@ func (f *Follower) apply(s *message.JobStatus) {
 	}
 }
 
+// page is the URL of the live page; empty: there is none.
+func (f *Follower) page() string {
+	if f.live == nil {
+		return ""
+	}
+	return f.live.URL()
+}
+
 // Note prints a message on stderr if no screen is open.
 func (f *Follower) Note(format string, args ...any) {
 	if !f.out.Quiet {
@@ -172,7 +180,7 @@ func (f *Follower) follow(ctx context.Context, s *session.Session, job message.J
 		f.held.Hold()
 		defer func() { _ = f.held.Release() }() // a log that cannot be written has no other place
 	}
-	progress, err := ui.Open(f.kind, ui.Options{Model: model, Out: os.Stderr, Interrupt: f.Signals.Press, Leaves: f.Detach, Guard: []string{self, guardCommand}})
+	progress, err := ui.Open(f.kind, ui.Options{Model: model, Out: os.Stderr, Interrupt: f.Signals.Press, Leaves: f.Detach, Page: f.page(), Guard: []string{self, guardCommand}})
 	if err != nil {
 		return nil, err
 	}
