@@ -90,7 +90,10 @@ func orderRoutes() []route {
 		{
 			Method: http.MethodPost, Path: "/v1/jobs", Right: node.RightSubmit, do: (*call).submit, Body: Submission{}, other: multipartType,
 			Summary: "Submits a program. The same key and body is the same job.",
-			Headers: []param{{Name: KeyHeader, What: "of the job: a new one if not given"}},
+			Headers: []param{
+				{Name: KeyHeader, What: "of the job: a new one if not given"},
+				{Name: JobHeader, What: "the job that the caller expects of this key: 412 if it is another one here"},
+			},
 			Answers: []answer{{Status: http.StatusAccepted, Body: Submitted{}, What: "A majority of the gates has the job."}},
 		},
 		{

@@ -37,6 +37,9 @@ const (
 // KeyHeader names a job for its caller: the same key and body is the same job.
 const KeyHeader = "Idempotency-Key"
 
+// JobHeader names the job that a submission expects: a caller whose token may have another name by now gets no second job.
+const JobHeader = "X-Hyperscale-Job"
+
 // Submission is a program, and what to do with it. Of a multipart body it is the part named options; the files are the
 // others.
 type Submission struct {
@@ -83,6 +86,10 @@ func (c *call) submit() error {
 		key = rand.Text()
 	}
 	c.order = "key=" + keyOf(c.who.Name, key)
+	if want := c.r.Header.Get(JobHeader); want != "" && want != JobOf(c.who.Name, key) {
+		return fault(http.StatusPreconditionFailed, "other_job", "%s = %.64q is not the job of this %s: the token is %.64q here, so its job is %s: ask GET /v1/whoami, and look for the job that you expect before you submit another one",
+			JobHeader, want, KeyHeader, c.who.Name, JobOf(c.who.Name, key))
+	}
 	job, err := request(in, keyOf(c.who.Name, key))
 	if err != nil {
 		return err

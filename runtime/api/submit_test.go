@@ -194,6 +194,26 @@ func TestBadSubmissions(t *testing.T) {
 	require.Empty(t, s.gates.asked)
 }
 
+// TestExpectedJob: a gate where a token has another name makes no second job of a caller that names the one it expects.
+func TestExpectedJob(t *testing.T) {
+	loads(t)
+	s := start(t)
+	s.answer(message.KindJobSubmit, func(m node.Message) node.Message {
+		return &message.JobAck{Job: message.JobOf(m.(*message.JobSubmit).Key)}
+	})
+	text := body(t, Submission{Files: map[string]string{"w.star": strings.ReplaceAll(program, `, headers = {"Authorization": secret("key")}`, "")}})
+	for want, status := range map[string]int{JobOf("a-submitter", "k"): 202, "": 202, JobOf("another", "k"): 412, JobOf("a-submitter", "l"): 412} {
+		asked := len(s.gates.asked)
+		r := s.call(node.RightSubmit, http.MethodPost, "/v1/jobs", text, "Content-Type", "application/json", KeyHeader, "k", JobHeader, want)
+		require.Equal(t, status, r.status, "%q: %s", want, r.body)
+		if status == 412 {
+			require.Equal(t, "other_job", r.fault(t).Code)
+			require.Contains(t, r.fault(t).Message, JobOf("a-submitter", "k"))
+			require.Len(t, s.gates.asked, asked, "no gate sees it")
+		}
+	}
+}
+
 // TestCancel: a submitter shows by its key that the job is its own; an operator needs none.
 func TestCancel(t *testing.T) {
 	s := start(t)

@@ -14,22 +14,17 @@ import (
 // cancelAll cancels the jobs of objects that are deleted, or that say so, as soon as it is known.
 func (o *Operator) cancelAll(ctx context.Context) {
 	for await(ctx, o.cancels, retryFirst) {
-		o.mu.Lock()
-		gone := maps.Clone(o.gone)
-		o.mu.Unlock()
-		for _, uid := range slices.Sorted(maps.Keys(gone)) {
-			if o.stop(ctx, uid, "", "the load test is deleted") == nil {
-				o.mu.Lock()
-				delete(o.gone, uid)
-				o.mu.Unlock()
-			}
-		}
-		for _, t := range o.pick(func(e *entry) bool { return e.test.stopped() && !e.done && !e.test.Status.ended() }) {
+		o.stopGone(ctx)
+		now := time.Now()
+		for _, t := range o.pick(func(e *entry) bool {
+			return e.test.stopped() && !e.done && !e.next.After(now) && !e.test.Status.ended()
+		}) {
 			reason := "spec.cancel is true"
 			if t.Metadata.Deleting != nil {
 				reason = "the load test is being deleted"
 			}
-			if o.stop(ctx, t.Metadata.UID, t.Status.Job, reason) != nil {
+			if err := o.stop(ctx, t.Metadata.UID, t.Status.Job, reason); err != nil {
+				o.edit(t.Metadata.UID, func(e *entry) { e.next = now.Add(cancelWait(err)) })
 				continue
 			}
 			o.edit(t.Metadata.UID, func(e *entry) { e.done = true })
@@ -41,37 +36,96 @@ func (o *Operator) cancelAll(ctx context.Context) {
 	}
 }
 
-// stop cancels a job. One that the gates do not know needs nothing. An empty id is that of the UID.
+// stopGone cancels the jobs of objects that are deleted.
+func (o *Operator) stopGone(ctx context.Context) {
+	o.mu.Lock()
+	all, now := maps.Clone(o.gone), time.Now()
+	o.mu.Unlock()
+	for _, uid := range slices.Sorted(maps.Keys(all)) {
+		one := all[uid]
+		if one.next.After(now) {
+			continue
+		}
+		err := o.stop(ctx, uid, one.job, "the load test is deleted")
+		o.mu.Lock()
+		if one.next = now.Add(cancelWait(err)); err == nil {
+			delete(o.gone, uid)
+		} else {
+			o.gone[uid] = one
+		}
+		o.mu.Unlock()
+	}
+}
+
+// cancelWait is how long until the next try to cancel a job: what the gates forbid needs a person.
+func cancelWait(err error) time.Duration {
+	if statusOf(err) == http.StatusForbidden {
+		return compareEvery
+	}
+	return 0
+}
+
+// stop cancels a job. One that the gates do not know needs nothing. An empty id is that of the UID, for each name of the token.
 func (o *Operator) stop(ctx context.Context, uid, job, reason string) error {
+	all := []string{job}
+	if job == "" {
+		var err error
+		if all, err = o.jobsOf(ctx, uid); err != nil {
+			return err
+		}
+	}
+	for _, job := range all {
+		err := o.gates.cancel(ctx, job, uid, reason)
+		o.heard(err)
+		switch status := statusOf(err); {
+		case status == http.StatusNotFound, status == http.StatusGone:
+			continue
+		case status == http.StatusForbidden && o.over(ctx, job):
+			continue
+		case err != nil:
+			o.troubled(ctx, "a job cannot be cancelled", job, err)
+			return err
+		}
+		o.config.Logger.Info("cancelled", "uid", uid, "job", job, "reason", reason)
+	}
+	return nil
+}
+
+// jobsOf are the jobs that a UID may have: of the token's name, and of its former ones.
+func (o *Operator) jobsOf(ctx context.Context, uid string) ([]string, error) {
 	caller, err := o.whoami(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if job == "" {
-		job = api.JobOf(caller, uid)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := []string{api.JobOf(caller, uid)}
+	for _, name := range o.former {
+		all = append(all, api.JobOf(name, uid))
 	}
-	err = o.gates.cancel(ctx, job, uid, reason)
-	o.heard(err)
-	switch statusOf(err) {
-	case http.StatusNotFound, http.StatusGone:
-		return nil
-	}
+	return all, nil
+}
+
+// over says that a job has ended.
+func (o *Operator) over(ctx context.Context, job string) bool {
+	j, err := o.gates.job(ctx, job)
 	if err != nil {
-		o.troubled(ctx, "a job cannot be cancelled", job, err)
-		return err
+		return statusOf(err) == http.StatusNotFound
 	}
-	o.config.Logger.Info("cancelled", "uid", uid, "job", job, "reason", reason)
-	return nil
+	s, known := stateOf(j.State)
+	return known && s.Terminal()
 }
 
 // unborn ends an object that was stopped before the gates had its job.
 func (o *Operator) unborn(ctx context.Context, t *loadTest) {
-	caller, err := o.whoami(ctx)
+	all, err := o.jobsOf(ctx, t.Metadata.UID)
 	if err != nil {
 		return
 	}
-	if _, err = o.gates.job(ctx, api.JobOf(caller, t.Metadata.UID)); statusOf(err) != http.StatusNotFound {
-		return
+	for _, job := range all {
+		if _, err = o.gates.job(ctx, job); statusOf(err) != http.StatusNotFound {
+			return
+		}
 	}
 	o.write(ctx, t, t.Status.to(t.Metadata.Number, phaseCancelled, "the load test was stopped before its job was submitted",
 		condition{Type: "Accepted", Status: "False", Reason: "Cancelled"}, condition{Type: "Finished", Status: "True", Reason: "Cancelled"}))

@@ -13,7 +13,8 @@
 //	           object, cancels a job. A broken watch, an error, silence and half a list cancel nothing.
 //	OPERATOR-3 A job that this operator did not submit is neither touched nor believed, whatever its name, nor is one of a
 //	           namespace that it does not watch.
-//	OPERATOR-4 The API server gets at most 20 requests a second, and one status a second for an object, only when it changes.
+//	OPERATOR-4 The API server gets at most 20 requests a second from two replicas, and one status a second for an object from
+//	           each, only when it changes.
 //	OPERATOR-5 Answers are bounded. Tokens are read from their files with each request, and are in no error and no log.
 //
 // An example:

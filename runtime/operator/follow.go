@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,13 +45,13 @@ func (e *entry) open() bool {
 	return (e.test.Status.Job != "" || e.job.Job != "" || e.test.stopped()) && (!e.test.Status.ended() || e.test.Status.delivering())
 }
 
-// sync writes changes of states first, then progress, as far as the time until the next question goes.
+// sync writes changes of states first, then progress and what sinks have, as far as the time until the next question goes.
 func (o *Operator) sync(ctx context.Context, jobs map[string]view.JobRow, whole bool) {
 	began := time.Now()
-	var later []loadTest
+	var later, ended []loadTest
 	for _, t := range o.pick(func(e *entry) bool { return e.open() }) {
 		if t.Status.ended() {
-			o.delivered(ctx, &t)
+			ended = append(ended, t)
 			continue
 		}
 		uid := t.Metadata.UID
@@ -71,13 +72,31 @@ func (o *Operator) sync(ctx context.Context, jobs map[string]view.JobRow, whole 
 	}
 	for _, t := range later {
 		if time.Since(began) >= followEvery {
-			return
+			break
 		}
 		due := false
 		o.edit(t.Metadata.UID, func(e *entry) { due = time.Since(e.wrote) >= progressGap })
 		if row := jobs[t.Metadata.UID]; due {
 			o.write(ctx, &t, o.stateStatus(ctx, &t, &row))
 		}
+	}
+	o.deliveries(ctx, began, ended)
+}
+
+// deliveries asks how far the sinks of jobs are that have ended, for one job at least. Those that it asked for last have their
+// turn last: a sink that is away for hours holds up no state of another job.
+func (o *Operator) deliveries(ctx context.Context, began time.Time, all []loadTest) {
+	asked := map[string]time.Time{}
+	for i := range all {
+		o.edit(all[i].Metadata.UID, func(e *entry) { asked[all[i].Metadata.UID] = e.asked })
+	}
+	slices.SortStableFunc(all, func(a, b loadTest) int { return asked[a.Metadata.UID].Compare(asked[b.Metadata.UID]) })
+	for i := range all {
+		if i > 0 && time.Since(began) >= followEvery {
+			return
+		}
+		o.edit(all[i].Metadata.UID, func(e *entry) { e.asked = time.Now() })
+		o.delivered(ctx, &all[i])
 	}
 }
 

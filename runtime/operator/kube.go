@@ -13,7 +13,7 @@ import (
 
 // Bounds of the API server's side.
 const (
-	kubeGap  = 60 * time.Millisecond // between two requests: 17 a second
+	kubeGap  = 120 * time.Millisecond // between two requests: 8 a second, so that two replicas stay below 20
 	pageSize = 100
 	manager  = "hyperscale-operator" // owns the fields of a status
 )

@@ -61,9 +61,10 @@ type Operator struct {
 
 	mu      sync.Mutex
 	tests   map[string]*entry // by UID
-	gone    map[string]meta   // by UID: a watch told the deletion, and the job may run
+	gone    map[string]gone   // by UID: a watch told the deletion, and the job may run
 	lists   map[string]bool   // namespaces of which there was a complete list
 	caller  string            // name of the token at the gates; empty: not known yet
+	former  []string          // names that the token had before, the newest first
 	named   time.Time         // when the gates said so
 	trouble string            // why the gates did not answer the last question; empty: they did
 
@@ -76,8 +77,15 @@ type entry struct {
 	job    view.JobRow // as the gates last had it; empty: not known
 	next   time.Time   // no submission before
 	wrote  time.Time   // the status
+	asked  time.Time   // what sinks have of the job, which has ended
 	absent time.Time   // since when no gate knows the job; zero: one does
 	done   bool        // the cancellation is at the gates
+}
+
+// gone is an object that is deleted.
+type gone struct {
+	job  string    // as its status or the gates had it; empty: that of the UID
+	next time.Time // no cancellation before
 }
 
 // New checks the configuration.
@@ -89,7 +97,7 @@ func New(c Config) (*Operator, error) {
 	c.Result = strings.TrimSuffix(cmp.Or(c.Result, c.Gates.URL), "/")
 	return &Operator{
 		config: c, kube: newKube(c.Kube), gates: newGates(c.Gates),
-		tests: map[string]*entry{}, gone: map[string]meta{}, lists: map[string]bool{},
+		tests: map[string]*entry{}, gone: map[string]gone{}, lists: map[string]bool{},
 		submits: make(chan struct{}, 1), cancels: make(chan struct{}, 1),
 	}, nil
 }
@@ -149,13 +157,13 @@ func (o *Operator) put(t *loadTest) {
 
 // forget takes an object that is deleted; o.mu is held. The job of one that has ended needs nothing.
 func (o *Operator) forget(t *loadTest) {
-	uid := t.Metadata.UID
+	uid, job := t.Metadata.UID, ""
 	if e := o.tests[uid]; e != nil {
-		t = &e.test
+		t, job = &e.test, e.job.Job
 	}
 	delete(o.tests, uid)
 	if !t.Status.ended() {
-		o.gone[uid] = t.Metadata
+		o.gone[uid] = gone{job: cmp.Or(t.Status.Job, job)}
 	}
 }
 

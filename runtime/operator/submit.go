@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"hyperscale/runtime/api"
 )
+
+// formerMax bounds the former names of the token that count.
+const formerMax = 8
 
 // whoami is the name of the token at the gates, which may rename it at any time: it counts for namedFor.
 func (o *Operator) whoami(ctx context.Context) (string, error) {
@@ -24,9 +28,15 @@ func (o *Operator) whoami(ctx context.Context) (string, error) {
 		return "", err
 	}
 	o.mu.Lock()
+	former = o.caller
 	o.caller, o.named = name, time.Now()
+	renamed := former != "" && former != name
+	if renamed {
+		o.former = append([]string{former}, slices.DeleteFunc(o.former, func(n string) bool { return n == former || n == name })...)
+		o.former = o.former[:min(len(o.former), formerMax)]
+	}
 	o.mu.Unlock()
-	if former != "" && former != name {
+	if renamed {
 		o.config.Logger.Warn("the gates call the operator's token by another name: its jobs from before belong to the former one, and only a token of the role operator cancels them",
 			"former", former, "name", name)
 	}
@@ -41,7 +51,7 @@ func (o *Operator) heard(err error) {
 	case err == nil:
 		o.trouble = ""
 	case status == http.StatusUnauthorized:
-		o.trouble, o.caller = "the gates do not know the token: "+err.Error(), ""
+		o.trouble, o.named = "the gates do not know the token: "+err.Error(), time.Time{}
 	case status == 0 || status >= http.StatusInternalServerError:
 		o.trouble = "the gates do not answer: " + err.Error()
 	}
@@ -92,7 +102,7 @@ func (o *Operator) submitOne(ctx context.Context, t *loadTest) error {
 	exists := o.edit(uid, func(e *entry) { e.job.Job, stopped = job, e.test.stopped() })
 	if !exists || stopped { // meanwhile
 		o.mu.Lock()
-		o.gone[uid] = t.Metadata
+		o.gone[uid] = gone{job: job}
 		o.mu.Unlock()
 		poke(o.cancels)
 		return nil
@@ -108,6 +118,9 @@ func (o *Operator) place(ctx context.Context, t *loadTest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if job, err := o.placed(ctx, t.Metadata.UID); job != "" || err != nil {
+		return job, err
+	}
 	var files *configMap
 	if name := t.Spec.Program.ConfigMap; name != "" {
 		if files, err = o.kube.files(ctx, t.Metadata.Namespace, name); err != nil {
@@ -121,9 +134,14 @@ func (o *Operator) place(ctx context.Context, t *loadTest) (string, error) {
 	if err != nil {
 		return "", &sourceError{err}
 	}
-	out, err := o.gates.submit(ctx, t.Metadata.UID, in)
+	out, err := o.gates.submit(ctx, caller, t.Metadata.UID, in)
 	o.heard(err)
 	var r *refusal
+	if statusOf(err) == http.StatusPreconditionFailed { // the token has another name
+		o.mu.Lock()
+		o.named = time.Time{}
+		o.mu.Unlock()
+	}
 	if errors.As(err, &r) && r.Code == mismatch { // a job of this object exists: its ConfigMap was another one then
 		return api.JobOf(caller, t.Metadata.UID), nil
 	}
@@ -131,6 +149,29 @@ func (o *Operator) place(ctx context.Context, t *loadTest) (string, error) {
 		return "", err
 	}
 	return out.Job, nil
+}
+
+// placed finds the job that was submitted for a UID when the token had another name, and that no status names: a submission now
+// would be a second one. Empty: there is none.
+func (o *Operator) placed(ctx context.Context, uid string) (string, error) {
+	all, err := o.jobsOf(ctx, uid)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range all[1:] {
+		j, err := o.gates.job(ctx, id)
+		o.heard(err)
+		switch {
+		case statusOf(err) == http.StatusNotFound:
+			continue
+		case err != nil:
+			return "", err
+		}
+		if m, err := ownerOf(o.config.Label, j.Name); err == nil && m.UID == uid {
+			return id, nil
+		}
+	}
+	return "", nil
 }
 
 // mismatch is the gates' code for a key that another body has used.

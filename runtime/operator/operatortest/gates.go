@@ -22,6 +22,10 @@ const TokenName = "operator"
 type Gates struct {
 	// First is the state of a new job; empty: QUEUED.
 	First string
+	// NewSinks are those of a new job.
+	NewSinks []report.Sink
+	// Operator says that the token has that role: it cancels jobs of others, too.
+	Operator bool
 	// Sinks are those that a submission may name; nil: any.
 	Sinks []string
 
@@ -99,6 +103,11 @@ func (g *Gates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fault != nil && fault(w, r) {
 		return
 	}
+	g.Serve(w, r)
+}
+
+// Serve answers without a fault.
+func (g *Gates) Serve(w http.ResponseWriter, r *http.Request) {
 	held(w, &g.mu, func(w http.ResponseWriter) { g.answer(w, r) })
 }
 
@@ -152,6 +161,9 @@ func (g *Gates) submit(w http.ResponseWriter, r *http.Request) {
 	had := j != nil
 	unknown := func(name string) bool { return g.Sinks != nil && !slices.Contains(g.Sinks, name) }
 	switch {
+	case cmp.Or(r.Header.Get(api.JobHeader), id) != id:
+		Fail(w, http.StatusPreconditionFailed, "other_job", "the token has another name here")
+		return
 	case slices.ContainsFunc(in.Outputs, unknown):
 		Fail(w, http.StatusUnprocessableEntity, "unknown_sink", fmt.Sprintf("sink %q is not configured: known are %s", in.Outputs, g.Sinks))
 		return
@@ -162,7 +174,7 @@ func (g *Gates) submit(w http.ResponseWriter, r *http.Request) {
 		Fail(w, http.StatusConflict, "key_mismatch", "another body")
 		return
 	case !had:
-		j = &Job{ID: id, Name: in.Name, Key: key, Body: string(b), State: cmp.Or(g.First, "QUEUED")}
+		j = &Job{ID: id, Name: in.Name, Key: key, Body: string(b), State: cmp.Or(g.First, "QUEUED"), Sinks: slices.Clone(g.NewSinks)}
 		g.jobs[id], g.list = j, append(g.list, id)
 	}
 	j.Submits++
@@ -181,7 +193,7 @@ func (g *Gates) page(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *Gates) cancel(w http.ResponseWriter, r *http.Request, j *Job) {
-	if r.Header.Get(api.KeyHeader) != j.Key {
+	if !g.Operator && api.JobOf(g.token(), r.Header.Get(api.KeyHeader)) != j.ID {
 		Fail(w, http.StatusForbidden, "forbidden", "a submitter cancels its own jobs")
 		return
 	}
