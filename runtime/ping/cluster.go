@@ -63,6 +63,7 @@ func (r *Report) runCluster(ctx context.Context, cfg Config, call *http1.Call) e
 		one := *call
 		one.Host, one.Port = s.Name, s.Port
 		r.Address, r.TLS, r.Greeting, r.Answer = "", nil, nil, nil
+		cfg.more = i+1 < len(r.Cluster.Servers)
 		if err = r.runServer(ctx, cfg, &one); err == nil {
 			return nil
 		}

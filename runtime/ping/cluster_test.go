@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"hyperscale/runtime/ping"
 	"hyperscale/runtime/protocol/hostile/authority"
@@ -91,6 +94,35 @@ func TestNATSHandshakeFirst(t *testing.T) {
 	}
 }
 
+// silent is a server of a cluster that answers no SYN: the kernel drops those to a listener whose queue is full.
+func silent(t *testing.T) string {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := name.(*unix.SockaddrInet4).Port
+	for range 4 {
+		one, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(one) })
+		if err := unix.Connect(one, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil && !errors.Is(err, unix.EINPROGRESS) {
+			t.Fatal(err)
+		}
+	}
+	return fmt.Sprintf("a.shop.test:%d", port)
+}
+
 // SRV records name the servers of a set: the first one that serves is asked, by its own name in TLS.
 func TestClustersOfMongoDB(t *testing.T) {
 	s := mongodbtest.Start(t, "users")
@@ -114,6 +146,7 @@ func TestClustersOfMongoDB(t *testing.T) {
 		"one":                   {"authSource=admin", []string{primary}, true, "geheim", "", 1, []string{"text      authSource=admin", "greeting  protocol MongoDB, wire version 21", "a ping was answered after"}},
 		"behind a secondary":    {"authSource=admin", []string{secondary, primary}, true, "geheim", "", 2, []string{"not the primary of the set \"rs0\": write mongodb://b.shop.test:27017 after", "server    a server of its own"}},
 		"behind one that fails": {"", []string{away, primary}, false, "geheim", "", 2, []string{"connection refused", "a ping was answered after"}},
+		"behind a silent one":   {"", []string{silent(t), primary}, false, "geheim", "", 2, []string{"i/o timeout after 1.0", "a ping was answered after"}},
 		"a secondary alone":     {"", []string{secondary}, false, "geheim", http1.KindMoved, 1, []string{"FAILED    moved: the server is not the primary"}},
 		"all fail":              {"", []string{away}, false, "geheim", http1.KindRefused, 1, []string{"FAILED    refused"}},
 		"a wrong password":      {"", []string{primary, secondary}, false, "falsch", http1.KindAuth, 1, []string{"FAILED    auth"}},

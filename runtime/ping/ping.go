@@ -39,6 +39,8 @@ type Config struct {
 	ServerName string        // instead of the URL's host
 	Address    netip.Addr    // connect to it, whatever the name says; zero: look the name up
 	Resolver   *resolve.Resolver
+
+	more bool // another server of the cluster follows: this one's addresses have less time
 }
 
 // Version is one of HTTP.
@@ -247,7 +249,7 @@ func (r *Report) runServer(ctx context.Context, cfg Config, call *http1.Call) er
 		return r.run3(ctx, cfg, call, addrs)
 	}
 	r.enter(message.PhaseConnect)
-	tcp, err := r.connect(ctx, cfg.Raw.network(), addrs)
+	tcp, err := r.connect(ctx, &cfg, addrs)
 	if err != nil {
 		return err
 	}
