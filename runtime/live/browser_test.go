@@ -199,3 +199,54 @@ func TestBrowserKeepsNothing(t *testing.T) {
 		t.Errorf("the heap grew from %d to %d bytes", got.Before, got.After)
 	}
 }
+
+// TestAccessible: axe-core has nothing against a job, the list of jobs and the cluster, on a phone and on a
+// screen, in both themes.
+func TestAccessible(t *testing.T) {
+	views := recorded(t, "testdata/cluster.events")
+	last := views[len(views)-1]
+	for i := range views {
+		views[i].Sinks = []Sink{{Name: "house", Kind: "postgres", State: "behind", Health: "warn", Delivered: 12, ThroughNS: 4e9, BehindNS: 37e9, Lost: 1, Why: "connection refused"}}
+		views[i].Marks = append(views[i].Marks, Mark{AtNS: 1e9, UntilNS: 3e9, Kind: "sink", Text: "sink house was behind"})
+	}
+	assets := Assets()
+	serve := func() http.HandlerFunc {
+		return func(w http.ResponseWriter, in *http.Request) {
+			answer, known := map[string]string{
+				"/v1/whoami": `{"name":"ci"}`,
+				"/v1/jobs": `{"gates":[{"answered":true},{"answered":false}],"jobs":[{"job":"j1","name":"shop.star","state":"RUNNING","age_ns":4000000000,"started":7,"failed":1,"datacenters":["east"]},
+					{"job":"j2","name":"late.star","state":"FAILED","age_ns":9000000000,"started":null,"failed":null,"datacenters":[]}]}`,
+				"/v1/cluster": `{"gate":"gate-1","warnings":["alert queue-high: half of it is full"],"members":[{"address":"a:1","node":"gate-1","state":"alive","leader":true,"since_ns":5000000000,"version":"1.0"},{"address":"b:1","state":"dead","reason":"silent"}],
+					"nodes":[{"node":"worker-1","role":"worker","datacenter":"east","state":"alive","cores_free":1,"cores_total":2,"silent_ns":100000000}],"leases":[{"job":"j1","name":"shop.star","state":"RUNNING","holder":"gate-1","fence":"1.1","left_ns":9000000000}]}`,
+			}[in.URL.Path]
+			switch {
+			case in.URL.Path == "/v1/jobs/this/view":
+				send(w, in, 0, views, nil)
+			case known:
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(answer)) // the browser may be gone
+			default:
+				assets.ServeHTTP(unguarded{w}, in)
+			}
+		}
+	}
+	for _, c := range []struct{ path, ready string }{
+		{"/jobs/this", "doc.getElementById('name').textContent === '" + last.Name + "' && doc.querySelector('#sinks table') && doc.querySelector('svg.plot path')"},
+		{"/", "doc.querySelector('#jobs table')"},
+		{"/cluster", "doc.querySelector('#leases table')"},
+	} {
+		for _, width := range []int{390, 1400} {
+			for _, one := range pagetest.Violations(t, serve(), pagetest.Looked{Path: c.path, Width: width, Ready: c.ready}) {
+				t.Errorf("%s at %d: %s", c.path, width, one)
+			}
+		}
+	}
+}
+
+// unguarded lets the script of a test into the page.
+type unguarded struct{ http.ResponseWriter }
+
+func (u unguarded) Write(b []byte) (int, error) {
+	u.Header().Del("Content-Security-Policy")
+	return u.ResponseWriter.Write(b)
+}

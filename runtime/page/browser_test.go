@@ -157,3 +157,25 @@ func TestBrowserHostile(t *testing.T) {
 		t.Errorf("of a comparison: %d scripts, %d images: want 1, 0", got.Scripts, got.Images)
 	}
 }
+
+// TestAccessible: axe-core has nothing against the page of a result or of a comparison, on a phone and on a screen, in both
+// themes.
+func TestAccessible(t *testing.T) {
+	r := resultOf(2, 3, 40, time.Second)
+	r.Sinks = []report.Sink{
+		{Name: "warehouse", Kind: "postgres", Delivered: 12, ThroughNS: 20e9, Behind: 20, BehindNS: 3725e9, Lost: 7, Rejected: 7, PerhapsTwice: 7, Error: "connection refused", Late: []report.Late{{FromNS: 5e9, UntilNS: 20e9}}},
+		{Name: "hook", Kind: "webhook", Delivered: 9, Done: true},
+	}
+	for name, page := range map[string]string{"result": render(t, r), "comparison": renderComparison(t, resultOf(2, 3, 40, time.Second), slower(resultOf(2, 3, 40, time.Second)))} {
+		before, rest, _ := strings.Cut(page, `<meta http-equiv="Content-Security-Policy"`) // it lets no script of a test in
+		_, after, _ := strings.Cut(rest, ">")
+		for _, width := range []int{390, 1390} {
+			for _, one := range pagetest.Violations(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				_, _ = w.Write([]byte(before + after)) // the browser may be gone
+			}, pagetest.Looked{Path: "/page", Width: width}) {
+				t.Errorf("%s at %d: %s", name, width, one)
+			}
+		}
+	}
+}

@@ -109,13 +109,18 @@ func (p *paper) pair(one *pair) {
 		p.warning(text)
 	}
 	for i := range one.Parts {
-		p.part(&one.Parts[i])
+		p.part(&one.Parts[i], one.Name != "")
 	}
 	p.Put("\n</section>")
 }
 
-func (p *paper) part(one *part) {
-	p.Put("\n<h3>%s</h3>", one.Title)
+// part has a heading below that of its pair, if that has one.
+func (p *paper) part(one *part, below bool) {
+	if below {
+		p.Put("\n<h3>%s</h3>", one.Title)
+	} else {
+		p.Put("\n<h2 class=\"part\">%s</h2>", one.Title)
+	}
 	p.note(one.Lead)
 	if len(one.Figures) > 0 {
 		p.figures(one.Figures)

@@ -92,11 +92,11 @@ func (p *paper) table(t *table) {
 	p.note(t.More)
 }
 
-// cell may name its row.
+// cell may name its row. An empty one names nothing: its row goes on with the one above.
 func (p *paper) cell(c *cell, names, number bool) {
 	end := "td"
 	switch {
-	case names:
+	case names && c.Text != "":
 		end = "th"
 		p.Put(`<th scope="row">%s`, c.Text)
 	case number:

@@ -227,6 +227,11 @@ function fillTable(figure) {
   const rows = [];
   for (let i = n - 1; i >= Math.max(0, n - rowsMost); i--) rows.push([i, [units.timeLabel(i * p.course.width_ns), ...p.columns.map(c => c[1][i])]]);
   table(details.lastChild, p.title, ['from', ...p.columns.map(c => '#' + c[0])], rows, n > rowsMost ? `The newest ${rowsMost} of ${n} columns, each of ${units.timeLabel(p.course.width_ns)}.` : '');
+  const box = details.querySelector('.scroll');
+  if (!box || box.tabIndex === 0) return;
+  box.tabIndex = 0; // it scrolls: keys reach it
+  box.setAttribute('role', 'group');
+  box.setAttribute('aria-label', p.title + ', as a table');
 }
 
 // readout shows the values of a column under the pointer, or at the place that arrow keys choose.

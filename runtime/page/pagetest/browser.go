@@ -69,9 +69,12 @@ func find(t *testing.T) string {
 			return found
 		}
 	}
-	if os.Getenv("CI") != "" || os.Getenv("HYPERSCALE_CI") != "" {
+	if inCI() {
 		t.Fatal("no browser is here to open pages in: install chromium")
 	}
 	t.Skip("no browser is here to open pages in: install chromium to run this test")
 	return ""
 }
+
+// inCI says that what a test needs must be here.
+func inCI() bool { return os.Getenv("CI") != "" || os.Getenv("HYPERSCALE_CI") != "" }

@@ -6,10 +6,11 @@
 //
 // Invariants:
 //
-//	PAGETEST-1 The browser reaches the test's own server and nothing else.
+//	PAGETEST-1 The browser reaches the test's own server and nothing else. axe-core, which judges pages, is a package of npm
+//	           at one version: it is no part of the product.
 //	PAGETEST-2 A page that makes the browser's console complain fails the test.
-//	PAGETEST-3 In CI (HYPERSCALE_CI) a missing browser is a failure. Elsewhere it skips the
+//	PAGETEST-3 In CI (HYPERSCALE_CI) a missing browser is a failure, and so is npm. Elsewhere it skips the
 //	           test: a page that no browser opened is not known to work.
 //
-// Read browser.go.
+// Read browser.go, axe.go.
 package pagetest
