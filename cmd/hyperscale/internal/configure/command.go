@@ -100,7 +100,7 @@ a variable or a flag. Values of secrets stand in files: only their paths are pri
 		if err != nil {
 			return command.AsUsage(err)
 		}
-		sinks, err := named.Read(n.Outputs)
+		sinks, err := named.ReadForGate(n.Outputs) // a gate alone has sinks
 		if err != nil {
 			return command.AsUsage(err)
 		}
