@@ -62,7 +62,7 @@ func (l *loader) inspect() (found []inspect.Finding) {
 		if err != nil {
 			continue // the load says so
 		}
-		_ = resolve.File(tree, known.Has, starlark.Universe.Has) // the load says so; the rest of the names are resolved
+		_ = resolve.File(tree, predeclared(known), starlark.Universe.Has) // the load says so; the rest of the names are resolved
 		files = append(files, inspect.File{Name: f.Name, Tree: tree, Globals: m.globals, Main: f.Name == l.program.Main && declares(tree)})
 	}
 	return inspect.Program(newSandbox(known), src, files, l.roles)

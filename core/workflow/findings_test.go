@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -412,6 +413,49 @@ func TestInspectIsBounded(t *testing.T) {
 		_, found, err := workflow.Inspect(program("w.star", text))
 		if len(found) > 1000 {
 			t.Errorf("%s: %d findings, %v", name, len(found), err)
+		}
+	}
+}
+
+// allocated returns how many MiB a call allocates, freed or not.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) >> 20
+}
+
+// A file of a few KiB makes no call, no text and no list that is large, however often it says so: what a walk tries has no
+// meter, and the interpreter's own work is not all metered.
+func TestInspectMakesNothingLarge(t *testing.T) {
+	const end = "    return vu.http.get(\"http://h/\")\nworkflow(name = \"w\", steps = [step(visit)])\n"
+	visit := func(head, line string, times int) string {
+		return head + "\ndef visit(vu):\n    x = []\n" + strings.Repeat("    "+line+"\n", times) + end
+	}
+	var unknown, params strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&unknown, "known%d = 1\nunwritten%d\n", i, i)
+		fmt.Fprintf(&params, "p%d, ", i)
+	}
+	for _, tt := range []struct {
+		name, text string
+		most       uint64 // MiB
+		findings   int
+	}{
+		{"a long range", visit("R = range(1000000)", "x.extend(R)", 100), 100, 0},
+		{"the text of a large struct", visit("S = struct(a = [0] * 200000)", "y = \"%s\" % S", 100), 100, 0},
+		{"the text of a long text", visit("S = (\"x\" * 1000000).elems()", "y = \"%s\" % S", 100), 100, 0},
+		{"the sum of large structs", visit("S = struct(**{str(i): i for i in range(20000)})", "y = S + S", 100), 100, 0},
+		{"a long tuple", visit("", "y = (1,)", 0) + "def more(vu):\n    t = (" + strings.Repeat("1, ", 3000) + ")\n" + strings.Repeat("    y = \"%d\" % t\n", 2000) + "    return t\n", 100, 1},
+		{"many parameters", "def f(" + params.String() + "):\n    return 1\n" + visit("", "f()", 3000), 400, 1000},
+		{"unknown names", unknown.String(), 100, 100},
+		{"arguments of a call", "def f(*args):\n    return args\nx = [0] * 1000000\ny = [f(*x) for _ in range(100000)]\n", 400, 1},
+	} {
+		var found []inspect.Finding
+		got := allocated(func() { _, found, _ = workflow.Inspect(program("w.star", tt.text)) })
+		if got > tt.most || len(found) > tt.findings {
+			t.Errorf("%s: %d MiB, want %d at most, and %d findings, want %d at most", tt.name, got, tt.most, len(found), tt.findings)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func (l *loader) execute(thread *starlark.Thread, name string, data []byte) (sta
 	}
 	l.usage.look(file)
 	guard.Rewrite(l.src, file)
-	compiled, err := starlark.FileProgram(file, l.predeclared.Has)
+	compiled, err := starlark.FileProgram(file, predeclared(l.predeclared))
 	if err != nil {
 		wrong := l.src.Unresolved(err, declared(), func(name string, at syntax.Position) string { return inspect.Unknown(file, name, at) })
 		for _, other := range wrong[1:] {
@@ -177,6 +177,26 @@ func (l *loader) execute(thread *starlark.Thread, name string, data []byte) (sta
 	}
 	l.remember(file)
 	return compiled.Init(thread, l.predeclared)
+}
+
+// unknownMax bounds how many unknown names of a file are reported. For each the resolver compares all names that the
+// file declares, and an explanation walks the file: 512 KiB of unknown names took hours.
+const unknownMax = 100
+
+// predeclared answers the resolver's question. Behind unknownMax unknown names it takes each for a known one: the
+// file is rejected anyway.
+func predeclared(known starlark.StringDict) func(name string) bool {
+	unknown := 0
+	return func(name string) bool {
+		if known.Has(name) {
+			return true
+		}
+		if starlark.Universe.Has(name) {
+			return false
+		}
+		unknown++
+		return unknown > unknownMax
+	}
 }
 
 // unknownParams rejects values for params that no file declares.

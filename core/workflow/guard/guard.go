@@ -40,6 +40,9 @@ func Guards() starlark.StringDict {
 	add(language.Mark+"copy", func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		return args[0], MeterOf(thread).Copied(thread, args[0])
 	})
+	add(language.Mark+"spread", func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		return args[0], MeterOf(thread).Spread(thread, args[0])
+	})
 	add(language.Mark+"dot", dot)
 	add(language.Mark+"tuple", func(thread *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		return args[0], MeterOf(thread).Woven(thread, args[0])
@@ -131,6 +134,18 @@ func (m *Meter) Copied(thread *starlark.Thread, v starlark.Value) error {
 		return m.Elements(thread, "this", n)
 	}
 	return nil
+}
+
+// spreads is how many times a call f(*x) copies x: the interpreter gathers the arguments in a list that grows by
+// quarters, and the callee copies that.
+const spreads = 6
+
+// Spread charges for the elements of v as the arguments of a call.
+func (m *Meter) Spread(thread *starlark.Thread, v starlark.Value) error {
+	if err := m.Copied(thread, v); err != nil {
+		return err
+	}
+	return m.Charge(thread, (spreads-1)*16*max(starlark.Len(v), 0))
 }
 
 // admit checks and charges x op y before it is computed.

@@ -222,7 +222,7 @@ func (r *rewriter) call(e *syntax.CallExpr) {
 			}
 		case *syntax.UnaryExpr:
 			if arg.Op == syntax.STAR || arg.Op == syntax.STARSTAR {
-				arg.X = guardCall(arg.OpPos, language.Mark+"copy", r.expr(arg.X))
+				arg.X = guardCall(arg.OpPos, language.Mark+"spread", r.expr(arg.X))
 				continue
 			}
 		}

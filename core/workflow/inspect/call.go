@@ -28,6 +28,9 @@ type asked struct {
 	rest       string
 }
 
+// argumentWork is what a parameter of a call costs, as work.
+const argumentWork = 4
+
 func (w *walker) call(e *syntax.CallExpr) value {
 	f := w.expr(e.Fn)
 	var in arguments
@@ -82,6 +85,10 @@ func (w *walker) own(e *syntax.CallExpr, fn *function, in *arguments) value {
 	if w.p.silent {
 		fn.calledBy(w)
 	}
+	w.p.work += len(fn.node.Params) * (argumentWork + len(in.names))
+	if w.p.work > workMax {
+		return value{}
+	}
 	given := make([]value, len(fn.node.Params))
 	for i := range given {
 		given[i].knowledge = never
@@ -106,35 +113,45 @@ func (fn *function) calledBy(w *walker) {
 		fn.outside = true
 		return
 	}
-	for _, c := range fn.callers {
-		if c == w.fn {
-			return
-		}
+	if !fn.callers[w.fn] {
+		fn.callers[w.fn], w.p.changed = true, true
 	}
-	fn.callers, w.p.changed = append(fn.callers, w.fn), true
+}
+
+// signature is what a function takes.
+type signature struct {
+	names []string // of its parameters
+	most  int      // so many of them need no name
+	takes string   // for messages
+}
+
+// takes returns the signature, which is made at the first call: a call costs what it gives.
+func (fn *function) takes() *signature {
+	if fn.signed != nil {
+		return fn.signed
+	}
+	s := &signature{}
+	star := false
+	for _, param := range fn.node.Params {
+		if _, ok := param.(*syntax.UnaryExpr); ok {
+			star = true
+			s.names = append(s.names, "*")
+			continue
+		}
+		if !star {
+			s.most++
+		}
+		s.names = append(s.names, paramName(param).Name)
+	}
+	s.takes = fmt.Sprintf("%s(%s)", fn.title(), strings.Join(s.names, ", "))
+	fn.signed = s
+	return s
 }
 
 // matched gives each parameter its argument; false: the call fails.
 func (w *walker) matched(e *syntax.CallExpr, fn *function, in *arguments, given []value) bool {
-	var names, required []string
-	most := 0
-	star := false
-	for _, param := range fn.node.Params {
-		id := paramName(param)
-		switch p := param.(type) {
-		case *syntax.Ident:
-			required = append(required, p.Name)
-		case *syntax.UnaryExpr:
-			star = true
-			names = append(names, "*")
-			continue
-		}
-		if !star {
-			most++
-		}
-		names = append(names, id.Name)
-	}
-	takes := fmt.Sprintf("%s(%s)", fn.title(), strings.Join(names, ", "))
+	s := fn.takes()
+	names, most, takes := s.names, s.most, s.takes
 	if len(in.positional) > most && !fn.node.HasVarargs {
 		w.p.find(e, false, fmt.Sprintf("%s takes %s, got %d", fn.title(), counted(most, "argument"), len(in.positional)), "its parameters: "+takes)
 		return false
@@ -160,12 +177,15 @@ func (w *walker) matched(e *syntax.CallExpr, fn *function, in *arguments, given 
 			given[at] = in.named[i]
 		}
 	}
-	return w.complete(e, fn, names, required, given, takes)
+	return w.complete(e, fn, given, takes)
 }
 
 // complete reports a parameter without default that gets nothing.
-func (w *walker) complete(e *syntax.CallExpr, fn *function, names, required []string, given []value, takes string) bool {
+func (w *walker) complete(e *syntax.CallExpr, fn *function, given []value, takes string) bool {
 	for i, param := range fn.node.Params {
+		if w.p.work > workMax {
+			return false
+		}
 		id, plain := param.(*syntax.Ident)
 		if plain && given[i].knowledge == never && !w.gave(e, i, id.Name) {
 			w.p.find(e, false, fmt.Sprintf("%s needs its parameter %q", fn.title(), id.Name), "its parameters: "+takes)
@@ -180,6 +200,7 @@ func (w *walker) complete(e *syntax.CallExpr, fn *function, names, required []st
 
 // gave reports that a call has an argument for a parameter: its value may be unknown as yet.
 func (w *walker) gave(e *syntax.CallExpr, index int, name string) bool {
+	w.p.work += len(e.Args)
 	for i, arg := range e.Args {
 		if b, ok := arg.(*syntax.BinaryExpr); ok && b.Op == syntax.EQ {
 			if b.X.(*syntax.Ident).Name == name {

@@ -13,7 +13,8 @@
 //	INSPECT-2 An error is a statement that fails, or makes its step fail, whenever a virtual user
 //	          reaches it. Anything less certain is a warning.
 //	INSPECT-3 The work is bounded: each round visits a node once, there are at most
-//	          roundsMax rounds, and a walk ends silently after workMax units.
+//	          roundsMax rounds, and a walk ends silently after workMax units. It computes with
+//	          values of partsMax parts at most, since what it tries has no meter.
 //
 // An example:
 //

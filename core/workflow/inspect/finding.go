@@ -28,6 +28,9 @@ func Sort(all []Finding) []Finding {
 
 // find adds a finding about a part of the syntax.
 func (p *program) find(n syntax.Node, warning bool, message, remedy string) {
+	if p.full() {
+		return
+	}
 	from, to := n.Span()
 	p.findAt(from, p.source.Width(from, to), warning, message, remedy)
 }

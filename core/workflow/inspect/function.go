@@ -15,10 +15,11 @@ type function struct {
 	params    []value // what all calls give
 	result    value   // what all returns give
 	escapes   bool    // calls of it are unknown
-	callers   []*function
+	callers   map[*function]bool
 	outside   bool // the file calls it while it loads
 	live      bool // it runs for virtual users only
 	inspected map[string]bool
+	signed    *signature // nil: nothing has called it
 }
 
 // takeRole types the parameters as the engine passes them.
@@ -44,7 +45,8 @@ func (fn *function) runs() bool {
 	if fn.escapes || fn.outside || len(fn.callers) == 0 {
 		return false
 	}
-	for _, c := range fn.callers {
+	//lint:orderfree all of them must be
+	for c := range fn.callers {
 		if !c.live {
 			return false
 		}

@@ -11,8 +11,16 @@ import (
 
 // judge checks what a function returns against what runs it.
 func (w *walker) judge() {
+	type use struct {
+		kind Kind
+		word string
+	}
+	judged := map[use]bool{}
 	for _, r := range w.fn.roles {
-		w.returns(r)
+		if as := (use{r.Kind, r.Word}); !judged[as] {
+			judged[as] = true
+			w.returns(r)
+		}
 	}
 }
 
@@ -105,18 +113,18 @@ func better(k Kind, v result, remedy string) string {
 // unused reports what no one reads: the parameters of functions that take responses, and
 // functions of the main file.
 func (p *program) unused() {
+	declared := map[*syntax.Ident]bool{}
+	for _, fn := range p.all {
+		if fn.name != nil {
+			declared[fn.name] = true
+		}
+		for _, param := range fn.node.Params {
+			declared[paramName(param)] = true
+		}
+	}
 	for _, f := range p.files {
 		read := map[*syntax.Ident]bool{} // by the variable's first use
 		globals := map[string]int{}      // reads of names of the file
-		declared := map[*syntax.Ident]bool{}
-		for _, fn := range p.all {
-			if fn.name != nil {
-				declared[fn.name] = true
-			}
-			for _, param := range fn.node.Params {
-				declared[paramName(param)] = true
-			}
-		}
 		syntax.Walk(f.Tree, func(n syntax.Node) bool {
 			id, ok := n.(*syntax.Ident)
 			if !ok || declared[id] {

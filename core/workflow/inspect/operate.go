@@ -238,7 +238,7 @@ func (p *program) unary(e *syntax.UnaryExpr, x value) value {
 // format checks a constant format of % against its values.
 func (p *program) format(at syntax.Node, x, y value) value {
 	out := typed(starlark.String(""))
-	if !x.exact || y.knowledge != known {
+	if !x.exact || y.knowledge != known || len(y.elems) > partsMax {
 		return out
 	}
 	if _, named := y.like.(starlark.Mapping); named {

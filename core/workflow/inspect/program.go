@@ -81,9 +81,23 @@ type file struct {
 	defs    map[string]*function      // of the top level, by names with one declaration
 	literal map[string]starlark.Value // of the top level, by names with one assignment
 	loaded  map[*syntax.Ident]loaded  // by the first use of the local name
+	sizes   map[string]bool           // of the top level: what is large, as far as it was asked
 }
 
 type loaded struct{ file, name string }
+
+// large reports a value of the file that the walk does not compute with. Its trials have no meter: they would write a
+// large value as text, or add two of them, once for each line that says so.
+func (f *file) large(name string, v starlark.Value) bool {
+	is, ok := f.sizes[name]
+	if !ok {
+		left := partsMax
+		weigh(v, &left)
+		is = left < 0
+		f.sizes[name] = is
+	}
+	return is
+}
 
 // Program returns the mistakes of all functions, sorted. source must have the text of the files.
 func Program(lang Language, source *language.Sources, files []File, roles []Role) []Finding {
@@ -92,7 +106,7 @@ func Program(lang Language, source *language.Sources, files []File, roles []Role
 		asked: map[string]asked{}, returned: map[string]value{},
 	}
 	for _, f := range files {
-		p.declare(&file{File: f, defs: map[string]*function{}, literal: map[string]starlark.Value{}, loaded: map[*syntax.Ident]loaded{}})
+		p.declare(&file{File: f, defs: map[string]*function{}, literal: map[string]starlark.Value{}, loaded: map[*syntax.Ident]loaded{}, sizes: map[string]bool{}})
 	}
 	for _, r := range roles {
 		if f := p.at[place(r.Function)]; f != nil {
@@ -234,7 +248,7 @@ func (p *program) add(f *file, resolved any, name *syntax.Ident) {
 	if !ok || node == nil {
 		return // the resolver gave up before it
 	}
-	fn := &function{file: f, node: node, name: name, params: make([]value, len(node.Params)), result: value{knowledge: never}, inspected: map[string]bool{}}
+	fn := &function{file: f, node: node, name: name, params: make([]value, len(node.Params)), result: value{knowledge: never}, callers: map[*function]bool{}, inspected: map[string]bool{}}
 	for i := range fn.params {
 		fn.params[i].knowledge = never
 	}
@@ -344,6 +358,8 @@ func (p *program) global(f *file, id *syntax.Ident, live bool) value {
 	}
 	if n, ok := v.(*language.Namespace); ok {
 		name = n.Kind // another name for it
+	} else if f.large(name, v) {
+		return value{}
 	}
 	return value{knowledge: known, like: v, path: name}
 }

@@ -1,7 +1,10 @@
 package inspect
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
 	"go.starlark.net/syntax"
 
 	"hyperscale/core/workflow/guard"
@@ -29,11 +32,55 @@ type value struct {
 	elems  []value        // of a tuple that is written out
 }
 
-// textMax and wholeMax bound exact values: a walk computes with nothing large.
+// textMax, wholeMax and partsMax bound values: a walk computes with nothing large.
 const (
 	textMax  = 512
 	wholeMax = 1 << 31
+	partsMax = 512 // elements and bytes of texts in all parts of a value
 )
+
+// weigh takes the size of a value from what is left, and stops below zero.
+func weigh(v starlark.Value, left *int) {
+	*left--
+	switch v := v.(type) {
+	case starlark.String:
+		*left -= len(v)
+	case starlark.Bytes:
+		*left -= len(v)
+	case starlark.Int:
+		if n, ok := v.Int64(); !ok || n > wholeMax || n < -wholeMax {
+			*left -= textMax
+		}
+	case *starlark.Dict:
+		if *left -= v.Len(); *left >= 0 {
+			for _, kv := range v.Items() {
+				weighAll(kv, left)
+			}
+		}
+	case *starlarkstruct.Struct:
+		names := v.AttrNames()
+		if *left -= len(names); *left >= 0 {
+			for _, name := range names {
+				part, _ := v.Attr(name) // it has it
+				weigh(part, left)
+			}
+		}
+	case starlark.Iterable:
+		n := starlark.Len(v)
+		if *left -= max(n, 0); *left >= 0 && n > 0 {
+			weighAll(slices.Collect(starlark.Elements(v)), left)
+		}
+	}
+}
+
+func weighAll(parts []starlark.Value, left *int) {
+	for _, part := range parts {
+		if *left < 0 {
+			return
+		}
+		weigh(part, left)
+	}
+}
 
 func exactly(v starlark.Value) value {
 	switch v := v.(type) {
