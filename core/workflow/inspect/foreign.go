@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.starlark.net/syntax"
+
+	"hyperscale/core/workflow/language"
 )
 
 // The tables below translate what users of k6, Locust, Gatling, Python and JavaScript write. A
@@ -53,6 +55,7 @@ func names() map[string]string {
 		"task":          `write step(function, weight = 3) in a workflow's steps`,
 		"between":       `write think = between("1s", "3s") in workflow(...)`,
 		"constant":      `write think = "1s" in workflow(...)`,
+		"dtls":          `DTLS: not as yet: hyperscale docs udp says what there is`,
 		"ws":            `write websocket.exchange("ws://host/", send = ["hello"]), or vu.websocket.open("ws://host/") in a function`,
 		"socket":        `write tcp.exchange("tcp://host:port", send = "ping\n", receive = tcp.line())`,
 		"true":          `write True`,
@@ -118,8 +121,6 @@ func userAttributes() map[string]string {
 		"vu.nats.fetch":          `write vu.nats.pull(target, stream = "ORDERS", consumer = "workers", batch = 100)`,
 		"vu.kafka.subscribe":     `write vu.kafka.consume(target, ["orders"], count = 10)`,
 		"vu.kafka.send":          `write vu.kafka.produce(target, "orders", key = "7", value = "tea")`,
-		"vu.mongodb.watch":       `change streams: not as yet: hyperscale docs mongodb says what there is`,
-		"vu.mongodb.begin":       `transactions: not as yet: hyperscale docs mongodb says what there is`,
 		"vu.mongodb.find_one":    `write vu.mongodb.find(target, "orders", {...}, limit = 1)`,
 		"vu.nats.subscriber":     `write vu.nats.subscribe(target, "orders.>")`,
 		"vu.client":              sends,
@@ -129,7 +130,6 @@ func userAttributes() map[string]string {
 		"vu.delete":              `write vu.http.delete(url)`,
 		"vu.request":             `write vu.http.request("GET", url)`,
 		"vu.session":             `write vu.http.get(url): a virtual user keeps its cookies`,
-		"vu.wait":                `write vu.sleep("1s")`,
 		"vu.pause":               `write vu.sleep("1s")`,
 		"vu.think":               `write vu.sleep("1s"), or think = "1s" in workflow(...)`,
 		"vu.print":               `write vu.log(text)`,
@@ -147,7 +147,6 @@ func userAttributes() map[string]string {
 		"vu.random.randrange":    `write vu.random.int(low, high)`,
 		"vu.random.uniform":      `write vu.random.int(low, high), and divide`,
 		"vu.random.random":       `write vu.random.int(low, high), and divide`,
-		"vu.random.float":        `write vu.random.int(low, high), and divide`,
 		"vu.random.sample":       `write vu.random.shuffle(list)[:n]`,
 		"vu.random.choices":      `write vu.random.choice(list)`,
 	}
@@ -159,7 +158,6 @@ func responseAttributes() map[string]string {
 	return map[string]string{
 		"response.status_code":      status,
 		"response.statusCode":       status,
-		"response.code":             status,
 		"response.ok":               `write .status < 400`,
 		"response.content":          body,
 		"response.data":             body,
@@ -191,21 +189,17 @@ func moduleAttributes() map[string]string {
 		"kafka.send":          `write kafka.produce(target, "orders", key = "7", value = "tea")`,
 		"kafka.Writer":        `write kafka.client("kafka://host")`,
 		"kafka.Reader":        `write kafka.consume(target, ["orders"], count = 10)`,
-		"mongodb.watch":       `change streams: not as yet: hyperscale docs mongodb says what there is`,
 		"mongodb.find_one":    `write mongodb.find(target, "orders", {...}, limit = 1)`,
 		"mongodb.insert_one":  `write mongodb.insert(target, "orders", {...})`,
 		"mongodb.MongoClient": `write mongodb.client("mongodb://host/shop")`,
 		"mqtt.subscribe":      `in a step's function write vu.mqtt.subscribe(target, "dev/+/t")`,
 		"mqtt.Client":         `write mqtt.client("mqtt://host")`,
-		"mqtt.will":           `there are no wills as yet: hyperscale docs mqtt says what there is`,
 		"ftp.open":            `write ftp.get(f, "x"), or ftp.put(f, "x", "text")`,
 		"ftp.retr":            `write ftp.get(f, "x")`,
 		"ftp.stor":            `write ftp.put(f, "x", file("x.bin"))`,
 		"ftp.remove":          `write ftp.delete(f, "x")`,
 		"ftp.rmdir":           `there is no rmdir as yet: hyperscale docs ftp says what there is`,
 		"ftp.connect":         `write f = ftp.client("ftp://app@host", password = secret("ftp"), tls = "explicit")`,
-		"sftp.mkdir":          `there is no mkdir as yet: make folders before the run. hyperscale docs sftp says what there is`,
-		"sftp.rmdir":          `sftp.remove removes an empty folder, too`,
 		"sftp.delete":         `write sftp.remove(h, "/data/x")`,
 		"sftp.open":           `write sftp.get(h, "/data/x"), or sftp.put(h, "/data/x", "text")`,
 		"scp.copy":            `write scp.get(h, "/data/x"), or scp.put(h, "/data/x", "text")`,
@@ -319,7 +313,7 @@ func Attribute(holder, name string) string {
 			return remedy
 		}
 	}
-	return ""
+	return language.Absent(holder, name)
 }
 
 // Call returns what to write for a call in the wrong place.

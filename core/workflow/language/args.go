@@ -29,6 +29,9 @@ func Bind(fn string, names []string, positional int, args starlark.Tuple, kwargs
 		if i < 0 {
 			f := Faultf("%s has no argument %q", fn, name).In(name).Meant(name, names)
 			f.keyword, f.Takes, f.Positional = true, names, positional
+			if absent := Absent(fn, name); absent != "" {
+				f.Remedy = absent
+			}
 			return f
 		}
 		if out[i] != nil {

@@ -47,6 +47,9 @@ func (n *Namespace) Attr(name string) (starlark.Value, error) {
 
 // Missing returns the error for an unknown name below what.
 func Missing(what, name string, known []string) error {
+	if absent := Absent(what, name); absent != "" {
+		return Faultf("%s has no %q", what, name).Do("%s", absent)
+	}
 	if Nearest(name, known) != "" {
 		return starlark.NoSuchAttrError(fmt.Sprintf("%s has no %q", what, name)) // Starlark adds the name
 	}

@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -119,7 +120,7 @@ func options(m *request.MongoDB, query string, wrong func(what, remedy string) e
 				return wrong("has loadBalanced="+language.Clip(value, 40), "write loadBalanced=true or loadBalanced=false")
 			}
 		default:
-			return wrong("has the option "+language.Clip(name, 40), known)
+			return wrong("has the option "+language.Clip(name, 40), cmp.Or(language.Absent("mongodb", name), known))
 		}
 	}
 	if m.Balanced == "true" && m.Set != "" {

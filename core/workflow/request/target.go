@@ -138,6 +138,18 @@ func (s Schemes) Read(fn string, v starlark.Value) (*Target, error) {
 	return nil, language.WrongType(fn, "url", "a text", v)
 }
 
+// optioned says what to do about the query of a URL.
+func optioned(fn, rest string) string {
+	_, query, _ := strings.Cut(rest, "?")
+	for one := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(one, "=")
+		if absent := language.Absent(fn, name); absent != "" {
+			return absent
+		}
+	}
+	return "leave out what begins with ? or #"
+}
+
 func (s Schemes) parse(fn, text, example string) (*Target, error) {
 	shown := text
 	if at := strings.LastIndexByte(text, '@'); at >= 0 { // a password may stand before it
@@ -159,6 +171,9 @@ func (s Schemes) parse(fn, text, example string) (*Target, error) {
 		remedy += ", or \"mysql://app@host/shop\""
 	}
 	scheme, rest, found := strings.Cut(text, "://")
+	if absent := language.Absent(fn, scheme); absent != "" {
+		return nil, wrong("has the scheme "+scheme, absent)
+	}
 	switch {
 	case !found:
 		return nil, wrong("has no scheme", remedy)
@@ -170,7 +185,7 @@ func (s Schemes) parse(fn, text, example string) (*Target, error) {
 	case strings.Contains(rest, "${"):
 		return nil, wrong("has a value in it, and it is looked up before the run", "write it out, or take it from a param")
 	case strings.ContainsAny(rest, "?#"):
-		return nil, wrong("has a query or a fragment", "leave out what begins with ? or #")
+		return nil, wrong("has a query or a fragment", optioned(fn, rest))
 	}
 	u, err := url.Parse(text)
 	if err != nil {
