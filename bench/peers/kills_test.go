@@ -14,16 +14,18 @@ func TestASurvivorIsWrong(t *testing.T) {
 		change func(*survived)
 		want   int
 	}{
-		"good":                       {func(*survived) {}, 0},
-		"a server that forgets":      {func(s *survived) { s.counts, s.kept = false, 0 }, 0},
-		"no kill":                    {func(s *survived) { s.kills = 0 }, 1},
-		"nothing failed":             {func(s *survived) { s.totals.Failed, s.totals.OK, s.kept = 0, 99, 99; s.totals.Sent = 99 }, 1},
-		"one that has no end":        {func(s *survived) { s.totals.Started++ }, 1},
-		"ok, and the server lost it": {func(s *survived) { s.kept = 79 }, 1},
-		"kept, and it was not sent":  {func(s *survived) { s.kept = 83 }, 1},
-		"descriptors grow":           {func(s *survived) { s.files = []float64{20, 20, 20, 20, 20, 23} }, 1},
-		"memory grows":               {func(s *survived) { s.anons = []float64{20, 20, 20, 20, 20, 30} }, 1},
-		"it ended at once":           {func(s *survived) { s.files, s.anons = nil, nil }, 2},
+		"good":                         {func(*survived) {}, 0},
+		"a server that forgets":        {func(s *survived) { s.counts, s.kept = false, 0 }, 0},
+		"no kill":                      {func(s *survived) { s.kills = 0 }, 1},
+		"nothing failed":               {func(s *survived) { s.totals.Failed, s.totals.OK, s.kept = 0, 99, 99; s.totals.Sent = 99 }, 1},
+		"one that has no end":          {func(s *survived) { s.totals.Started++ }, 1},
+		"ok, and the server lost it":   {func(s *survived) { s.kept = 79 }, 1},
+		"kept, and it was not sent":    {func(s *survived) { s.kept = 83 }, 1},
+		"descriptors grow":             {func(s *survived) { s.files = []float64{20, 20, 20, 20, 20, 23} }, 1},
+		"data connections come and go": {func(s *survived) { s.files, s.spare = []float64{20, 20, 30, 30, 20, 46}, 16 }, 0},
+		"memory grows":                 {func(s *survived) { s.anons = []float64{20, 20, 20, 20, 20, 30} }, 1},
+		"data connections stay":        {func(s *survived) { s.files, s.spare = []float64{20, 20, 30, 30, 20, 60}, 16 }, 1},
+		"it ended at once":             {func(s *survived) { s.files, s.anons = nil, nil }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := good()

@@ -156,6 +156,7 @@ type server struct {
 	count   func() (uint64, error) // of a server that is not ours; nil: it does not count
 
 	// Of a server that is killed.
+	udp   bool            // it takes no connections of TCP
 	ended <-chan struct{} // its process
 	after func()          // cleans up; nil: there is nothing
 }

@@ -2,7 +2,8 @@
 // a peer: nothing of it enters the product. It does not retry, and its client reads each body.
 //
 //	http3                            serves "hello" on a free port, and prints its URL in one line; a line
-//	                                 "count" on its input prints how many requests came
+//	                                 "count" on its input prints how many requests came. -listen ADDRESS
+//	                                 fixes the port, -ledger FILE keeps the count when the server is killed
 //	http3 -load URL -n N -users C    sends N requests from C goroutines, each over a connection of its own, and
 //	                                 prints the latencies' p50 and p99 and the processor's microseconds a request
 //
@@ -16,6 +17,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"io"
@@ -37,12 +39,14 @@ func main() {
 	n := flag.Int("n", 10000, "requests")
 	users := flag.Int("users", 64, "goroutines, each with a connection")
 	delay := flag.Duration("delay", 0, "how long the server waits before it answers")
+	listen := flag.String("listen", "127.0.0.1:0", "where the server listens")
+	ledger := flag.String("ledger", "", "a file that keeps the server's count, 8 bytes; empty: none")
 	flag.Parse()
 	err := error(nil)
 	if *url != "" {
 		err = load(*url, *n, *users)
 	} else {
-		err = serve(*delay)
+		err = serve(*listen, *ledger, *delay)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -50,7 +54,7 @@ func main() {
 	}
 }
 
-func serve(delay time.Duration) error {
+func serve(listen, ledger string, delay time.Duration) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -60,16 +64,21 @@ func serve(delay time.Duration) error {
 	if err != nil {
 		return err
 	}
-	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	socket, err := net.ListenPacket("udp", listen)
 	if err != nil {
 		return err
 	}
-	var count atomic.Int64
+	var count counted
+	if err := count.open(ledger); err != nil {
+		return err
+	}
 	server := &http3.Server{
 		TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
-			count.Add(1)
+			if err := count.add(); err != nil {
+				panic(err) // the connection ends, and the request is not counted
+			}
 			if delay > 0 {
 				time.Sleep(delay)
 			}
@@ -80,10 +89,50 @@ func serve(delay time.Duration) error {
 	fmt.Printf("https://%s/\n", socket.LocalAddr())
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		if lines.Text() == "count" {
-			fmt.Println(count.Load())
+			fmt.Println(count.n.Load())
 		}
 	}
 	return server.Close()
+}
+
+// counted counts requests, in a file as well if it has one.
+type counted struct {
+	n    atomic.Uint64
+	file *os.File // nil: in memory alone
+	mu   sync.Mutex
+}
+
+// open goes on with the count of a file; without a path there is none.
+func (c *counted) open(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	var text [8]byte
+	if _, err := f.ReadAt(text[:], 0); err == nil {
+		c.n.Store(binary.NativeEndian.Uint64(text[:]))
+	}
+	c.file = f
+	return c.write()
+}
+
+// add counts a request before it is answered.
+func (c *counted) add() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n.Add(1)
+	return c.write()
+}
+
+func (c *counted) write() error {
+	if c.file == nil {
+		return nil
+	}
+	_, err := c.file.WriteAt(binary.NativeEndian.AppendUint64(nil, c.n.Load()), 0)
+	return err
 }
 
 func load(url string, n, users int) error {
