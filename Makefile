@@ -89,8 +89,10 @@ lint: ## house rules, vet, other systems, staticcheck, govulncheck, gofmt, go mo
 lint-house:
 	go run ./cmd/lint
 
+# The image's binary has files of its own: build tag node.
 lint-vet:
 	go vet ./...
+	go vet -tags node ./cmd/hyperscale
 	cd bench/membership && go vet ./...
 	cd bench/peers && go vet ./...
 	cd bench/servers && go vet ./...
@@ -178,7 +180,7 @@ size: ## compare the binary, its modules and the start of an executor with the c
 	go run ./cmd/size -base "$(BASE)" -grow $(GROW) $(if $(WHY),-why)
 
 image: ## build the image with buildah, as an OCI layout in out/image, from a release of linux/amd64
-	go run ./cmd/release -o out/image/context -systems linux/amd64
+	go run ./cmd/release -o out/image/context -systems linux/amd64/node
 	buildah bud --isolation chroot --timestamp 0 -f deploy/image/Dockerfile.binary -t hyperscale out/image/context
 	buildah push hyperscale oci:out/image/oci:hyperscale
 

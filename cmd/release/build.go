@@ -86,15 +86,42 @@ func (r *release) export(ctx context.Context) (string, error) {
 	return folder, nil
 }
 
+// nodeTag is the build tag of the image's binary: cmd/hyperscale leaves the simulator out.
+const nodeTag = "node"
+
+// platform is what a binary is for.
+type platform struct{ system, arch, tag string }
+
+// parse reads GOOS/GOARCH[/node].
+func parse(target string) (p platform, err error) {
+	parts := strings.Split(target, "/")
+	if len(parts) < 2 || len(parts) > 3 || len(parts) == 3 && parts[2] != nodeTag {
+		return p, fmt.Errorf("it is no GOOS/GOARCH such as linux/amd64, nor one with /%s behind it", nodeTag)
+	}
+	p.system, p.arch = parts[0], parts[1]
+	if len(parts) == 3 {
+		p.tag = nodeTag
+	}
+	return p, nil
+}
+
+// name is that of the file.
+func (p platform) name() string {
+	name := fmt.Sprintf("%s-%s-%s", binary, p.system, p.arch)
+	if p.tag != "" {
+		name += "-" + p.tag
+	}
+	return name
+}
+
 // target builds one system's binary and its bill. With another folder it builds there again, and compares.
 func (r *release) target(ctx context.Context, c commit, target, other string) ([]written, error) {
-	system, arch, ok := strings.Cut(target, "/")
-	if !ok {
-		return nil, fmt.Errorf("it is no GOOS/GOARCH such as linux/amd64")
+	p, err := parse(target)
+	if err != nil {
+		return nil, err
 	}
-	name := fmt.Sprintf("%s-%s-%s", binary, system, arch)
-	path := filepath.Join(r.out, name)
-	if err := build(ctx, r.root, command, path, system, arch, c.version); err != nil {
+	path := filepath.Join(r.out, p.name())
+	if err := build(ctx, r.root, command, path, p, c.version); err != nil {
 		return nil, err
 	}
 	program, err := sum(path)
@@ -102,8 +129,8 @@ func (r *release) target(ctx context.Context, c commit, target, other string) ([
 		return nil, err
 	}
 	if other != "" {
-		again := filepath.Join(other, name)
-		if err := build(ctx, other, command, again, system, arch, c.version); err != nil {
+		again := filepath.Join(other, p.name())
+		if err := build(ctx, other, command, again, p, c.version); err != nil {
 			return nil, err
 		}
 		second, err := sum(again)
@@ -118,7 +145,7 @@ func (r *release) target(ctx context.Context, c commit, target, other string) ([
 	if err != nil {
 		return nil, err
 	}
-	text, err := bill(name, program.sum, c, info)
+	text, err := bill(p.name(), program.sum, c, info)
 	if err != nil {
 		return nil, err
 	}
@@ -130,16 +157,16 @@ func (r *release) target(ctx context.Context, c commit, target, other string) ([
 	return []written{program, paper}, err
 }
 
-// build builds a command of a module. The bytes follow from the sources, the version, the system and Go alone.
-func build(ctx context.Context, root, pkg, path, system, arch, version string) error {
+// build builds a command of a module. The bytes follow from the sources, the version, the platform and Go alone.
+func build(ctx context.Context, root, pkg, path string, p platform, version string) error {
 	to, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X "+stamp+"="+version, "-o", to, pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+p.tag, "-ldflags", "-s -w -X "+stamp+"="+version, "-o", to, pkg)
 	cmd.Dir = root
 	// Flags and features of the one who builds would be in the bytes.
-	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off")
+	cmd.Env = append(os.Environ(), "GOOS="+p.system, "GOARCH="+p.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w: %s", err, bytes.TrimSpace(out))
 	}

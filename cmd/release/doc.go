@@ -3,6 +3,9 @@
 // Each binary is static, stripped and reproducible: the same commit and the same Go give the same bytes in
 // any folder of any machine. Beside it lie its bill of materials, as SPDX 2.3 in JSON, and SHA256SUMS.
 //
+// For Linux there are two: the whole product, and with -node behind its name the binary of the image, which has no
+// simulator (the build tag node).
+//
 // It signs and publishes nothing.
 //
 // Invariants:

@@ -12,14 +12,14 @@ import (
 )
 
 // systems are where the product runs; macOS has no engine: see DESIGN.md.
-const systems = "linux/amd64,linux/arm64,darwin/arm64,darwin/amd64"
+const systems = "linux/amd64,linux/amd64/node,linux/arm64,linux/arm64/node,darwin/arm64,darwin/amd64"
 
 func main() {
 	r := release{log: os.Stderr}
 	flag.StringVar(&r.out, "o", "out/release", "`folder` to write the release into")
 	flag.StringVar(&r.root, "root", ".", "`folder` of the repository")
 	flag.StringVar(&r.version, "version", "", "version to stamp; what git describes if not given")
-	targets := flag.String("systems", systems, "`GOOS/GOARCH,...` to build for")
+	targets := flag.String("systems", systems, "`GOOS/GOARCH,...` to build for; with /node behind it: the binary of the image, which has no simulator")
 	flag.BoolVar(&r.twice, "twice", false, "build each binary again, from an export of the commit in another folder, and compare")
 	flag.Parse()
 	if flag.NArg() > 0 {

@@ -14,6 +14,7 @@ import (
 var small = map[string]string{
 	"go.mod":                 "module hyperscale\n\ngo 1.26\n",
 	"cmd/hyperscale/main.go": "package main\n\nimport \"hyperscale/cmd/hyperscale/internal/command\"\n\nfunc main() { println(command.Version()) }\n",
+	"cmd/hyperscale/slim.go": "//go:build node\n\npackage main\n\nfunc init() { print(\"no simulator, \") }\n",
 	"cmd/hyperscale/internal/command/build.go": "package command\n\nvar stamped string\n\nfunc Version() string { return stamped }\n",
 }
 
@@ -41,7 +42,7 @@ func TestBuildIsReproducible(t *testing.T) {
 			t.Setenv("CGO_ENABLED", "1")
 		}
 		path := filepath.Join(folder, "out")
-		if err := build(t.Context(), folder, command, path, runtime.GOOS, runtime.GOARCH, "v1.2.3-test"); err != nil {
+		if err := build(t.Context(), folder, command, path, platform{system: runtime.GOOS, arch: runtime.GOARCH}, "v1.2.3-test"); err != nil {
 			t.Fatal(err)
 		}
 		s, err := sum(path)
@@ -88,12 +89,14 @@ func TestRelease(t *testing.T) {
 	}
 	r := release{root: root, out: out, twice: true, log: &bytes.Buffer{}}
 	target := runtime.GOOS + "/" + runtime.GOARCH
-	if err := r.run(t.Context(), []string{target}); err != nil {
+	if err := r.run(t.Context(), []string{target, target + "/node"}); err != nil {
 		t.Fatal(err)
 	}
 	name := "hyperscale-" + runtime.GOOS + "-" + runtime.GOARCH
-	if text, err := exec.Command(filepath.Join(out, name)).CombinedOutput(); err != nil || strings.TrimSpace(string(text)) != "v0.1.0" {
-		t.Errorf("the release says %q, %v, want the tag", text, err)
+	for file, want := range map[string]string{name: "v0.1.0", name + "-node": "no simulator, v0.1.0"} {
+		if text, err := exec.Command(filepath.Join(out, file)).CombinedOutput(); err != nil || strings.TrimSpace(string(text)) != want {
+			t.Errorf("%s says %q, %v, want %q", file, text, err, want)
+		}
 	}
 	check := exec.Command("sha256sum", "--check", "--strict", "SHA256SUMS")
 	check.Dir = out
@@ -108,8 +111,13 @@ func TestRelease(t *testing.T) {
 		t.Error(fault)
 	}
 	files, err := os.ReadDir(out)
-	if err != nil || len(files) != 3 {
-		t.Errorf("%d files, %v, want binary, bill and sums alone", len(files), err)
+	if err != nil || len(files) != 5 {
+		t.Errorf("%d files, %v, want two binaries, their bills and sums alone", len(files), err)
+	}
+	for _, bad := range []string{"linux", "linux/amd64/slim", "linux/amd64/node/node"} {
+		if err := r.run(t.Context(), []string{bad}); err == nil || !strings.Contains(err.Error(), bad+": it is no GOOS/GOARCH such as linux/amd64") {
+			t.Errorf("%s: got %v, want a refusal", bad, err)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(root, "go.mod"), []byte("module hyperscale\n\ngo 1.26\n\n// changed\n"), 0o644); err != nil {
 		t.Fatal(err)

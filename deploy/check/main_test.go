@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// built is the static binary, as releases have it but for paths; DEPLOY_BINARY names another one to test, such as a
-// release.
+// built is the static binary of the image, as releases have it but for paths; DEPLOY_BINARY names another one to test,
+// such as a release's.
 var built = os.Getenv("DEPLOY_BINARY")
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	}
 	if err == nil && built == "" {
 		built = filepath.Join(folder, "hyperscale")
-		build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", built, "./cmd/hyperscale")
+		build := exec.Command("go", "build", "-buildvcs=false", "-tags=node", "-ldflags", "-s -w", "-o", built, "./cmd/hyperscale")
 		build.Dir, build.Env = "../..", append(os.Environ(), "CGO_ENABLED=0")
 		var out []byte
 		if out, err = build.CombinedOutput(); err != nil {
