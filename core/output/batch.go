@@ -26,7 +26,7 @@ type Batch struct {
 
 // Append appends the file of a batch: its rows, and the ledger behind them.
 func (b *Batch) Append(dst []byte, l *Ledger) []byte {
-	m := message.OutputBatch{Job: b.Job, Sink: b.Sink, Number: b.Number, Final: b.Final, Ledger: l.wire()}
+	m := message.OutputBatch{Job: b.Job, Sink: b.Sink, Number: b.Number, Final: b.Final, Ledger: l.wire(), Rows: make([]message.OutputRow, 0, len(b.Rows))}
 	for i := range b.Rows {
 		m.Rows = append(m.Rows, rowToWire(&b.Rows[i]))
 	}
@@ -136,7 +136,7 @@ func (l *Ledger) wire() message.OutputLedger {
 	m := message.OutputLedger{Test: l.test, Window: l.window, Started: l.started.UnixMilli(), Revision: l.revision, At: l.at, Blunt: l.blunt, Begun: l.begun}
 	for _, p := range l.told() {
 		f := l.parts[p]
-		part := message.OutputPart{Datacenter: p.datacenter, Workflow: p.workflow, Lost: f.lost, Fresh: f.fresh}
+		part := message.OutputPart{Datacenter: p.datacenter, Workflow: p.workflow, Lost: f.lost, Fresh: f.fresh, Steps: make([]message.OutputStep, 0, len(f.order))}
 		for _, key := range f.order {
 			s := f.steps[key]
 			step := message.OutputStep{Base: s.base, From: s.from, Waited: uint64(s.waited)}

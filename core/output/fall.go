@@ -1,6 +1,9 @@
 package output
 
 import (
+	"cmp"
+	"slices"
+
 	"hyperscale/core/message"
 	"hyperscale/core/stats"
 )
@@ -94,29 +97,40 @@ func above(now, base message.Histogram, falls bool) (message.Histogram, bool) {
 }
 
 func statuses(now, base *message.StepStats) (more []message.StatusCount) {
-	was := map[uint32]uint64{}
-	for _, c := range base.Statuses {
-		was[c.Status] = c.Count
-	}
-	for _, c := range now.Statuses {
-		if n := c.Count - min(c.Count, was[c.Status]); n > 0 {
-			more = append(more, message.StatusCount{Status: c.Status, Count: n})
+	for i, c := range now.Statuses {
+		if at := find(base.Statuses, i, func(b message.StatusCount) int { return cmp.Compare(b.Status, c.Status) }); at >= 0 {
+			c.Count -= min(c.Count, base.Statuses[at].Count)
+		}
+		if c.Count > 0 {
+			more = append(more, message.StatusCount{Status: c.Status, Count: c.Count})
 		}
 	}
 	return more
 }
 
 func failures(now, base *message.StepStats) (more []message.ErrorCount) {
-	was := map[string]uint64{}
-	for _, c := range base.Errors {
-		was[c.Kind] = c.Count
-	}
-	for _, c := range now.Errors {
-		if n := c.Count - min(c.Count, was[c.Kind]); n > 0 {
-			more = append(more, message.ErrorCount{Kind: c.Kind, Count: n})
+	for i, c := range now.Errors {
+		if at := find(base.Errors, i, func(b message.ErrorCount) int { return cmp.Compare(b.Kind, c.Kind) }); at >= 0 {
+			c.Count -= min(c.Count, base.Errors[at].Count)
+		}
+		if c.Count > 0 {
+			more = append(more, message.ErrorCount{Kind: c.Kind, Count: c.Count})
 		}
 	}
 	return more
+}
+
+// find is the index in an ascending list of what compares as equal; -1: there is none. Two reports of a step mostly have
+// it in the same place.
+func find[T any](list []T, guess int, compare func(T) int) int {
+	if guess < len(list) && compare(list[guess]) == 0 {
+		return guess
+	}
+	at, found := slices.BinarySearchFunc(list, compare, func(one T, compare func(T) int) int { return compare(one) })
+	if !found {
+		return -1
+	}
+	return at
 }
 
 func empty(f *Figures) bool {

@@ -20,7 +20,7 @@ func TestManyAddUpAsPairs(t *testing.T) {
 		var all dense
 		var flat Histogram
 		var many sparse
-		var spare []bucket
+		var spare []byte
 		for range rapid.IntRange(0, 3*fewParts).Draw(t, "parts") {
 			w := course(drawHappenings(t, "happenings"))
 			for range rapid.IntRange(0, 3).Draw(t, "blunt") {
@@ -77,7 +77,7 @@ func TestASumOfManyRejectsWhatAReaderRejects(t *testing.T) {
 		h, w := recorded(drawValues(t, "values")).Wire(), course(drawHappenings(t, "happenings"))
 		var all dense
 		var many sparse
-		var spare []bucket
+		var spare []byte
 		for range 2 * fewParts {
 			if err := errors.Join(many.merge(recorded([]uint64{1, 5}).Wire(), &spare), all.merge(course([]happening{{latency: 5}}))); err != nil {
 				t.Fatal(err)

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -153,8 +152,7 @@ func coarsen(in message.Histogram, bits int) message.Histogram {
 	var sum uint64
 	write := func() {
 		if sum > 0 {
-			out.Buckets = binary.AppendUvarint(out.Buckets, uint64(at-before))
-			out.Buckets = binary.AppendUvarint(out.Buckets, sum)
+			out.Buckets = appendPair(out.Buckets, at-before, sum)
 			before, sum = at, 0
 		}
 	}

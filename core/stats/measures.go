@@ -16,7 +16,7 @@ type measureSum struct {
 	times sparse
 }
 
-func (s *stepSum) addMeasure(part *message.Measure, spare *[]bucket) error {
+func (s *stepSum) addMeasure(part *message.Measure, spare *[]byte) error {
 	at, found := slices.BinarySearchFunc(s.measures, part.Name, func(m measureSum, name string) int { return strings.Compare(m.name, name) })
 	if !found {
 		if len(s.measures) == MeasuresMax {

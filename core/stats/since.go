@@ -1,11 +1,6 @@
 package stats
 
-import (
-	"encoding/binary"
-	"fmt"
-
-	"hyperscale/core/message"
-)
+import "hyperscale/core/message"
 
 // Since returns what a histogram recorded after an earlier state of it. It returns false if
 // before is no earlier state, because it holds more.
@@ -23,34 +18,43 @@ func Since(now, before message.Histogram) (message.Histogram, bool, error) {
 	return since, true, nil
 }
 
-// Subtract is Histogram.Sub of histograms that stay messages: it touches only used buckets.
+// Subtract is Histogram.Sub of histograms that stay messages: it touches only used buckets, and each of them once.
 func Subtract(now, older message.Histogram) (message.Histogram, error) {
-	for _, in := range []message.Histogram{now, older} {
-		if _, err := check(in); err != nil {
-			return message.Histogram{}, fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+	out, is, was := message.Histogram{}, walkOf(now), walkOf(older)
+	first, last := -1, -1 // buckets of the difference
+	rest, err := older.Buckets, error(nil)
+	for b, had := now.Buckets, uint64(0); len(b) > 0; {
+		var n uint64
+		if n, b, err = is.next(b); err != nil {
+			return message.Histogram{}, unread(now, err)
 		}
-	}
-	out := message.Histogram{}
-	was := bucket{index: -1} // of older, the first that is not below index
-	index, first, last, rest := -1, -1, -1, older.Buckets
-	for b := now.Buckets; len(b) > 0; {
-		gap, n, left, _ := pair(b) // check has read it
-		index, b = index+int(gap), left
-		for was.index < index && len(rest) > 0 {
-			gap, was.n, rest, _ = pair(rest)
-			was.index += int(gap)
+		for was.last < is.last && len(rest) > 0 {
+			if had, rest, err = was.next(rest); err != nil {
+				return message.Histogram{}, unread(older, err)
+			}
 		}
-		if was.index == index {
-			n -= min(n, was.n)
+		if was.last == is.last {
+			n -= min(n, had)
 		}
 		if n == 0 {
 			continue
 		}
 		if out.Buckets == nil {
-			out.Buckets, first = make([]byte, 0, len(now.Buckets)), index
+			out.Buckets, first = make([]byte, 0, len(now.Buckets)), is.last
 		}
-		out.Buckets = binary.AppendUvarint(binary.AppendUvarint(out.Buckets, uint64(index-last)), n)
-		out.Count, last = out.Count+n, index
+		out.Buckets = appendPair(out.Buckets, is.last-last, n)
+		out.Count, last = out.Count+n, is.last
+	}
+	for len(rest) > 0 {
+		if _, rest, err = was.next(rest); err != nil {
+			return message.Histogram{}, unread(older, err)
+		}
+	}
+	if err := is.judge(now); err != nil {
+		return message.Histogram{}, unread(now, err)
+	}
+	if err := was.judge(older); err != nil {
+		return message.Histogram{}, unread(older, err)
 	}
 	if out.Count == 0 {
 		return out, nil

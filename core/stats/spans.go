@@ -88,7 +88,7 @@ func (s *Spans) Wire() (out []message.Span) {
 // occurrence.
 type spanSums struct {
 	steps []*spanSum
-	spare []bucket
+	spare []byte
 }
 
 type spanSum struct {
@@ -117,7 +117,7 @@ func (s *spanSums) add(part *message.StepSpans) error {
 	return nil
 }
 
-func (s *spanSum) add(part *message.Span, spare *[]bucket) error {
+func (s *spanSum) add(part *message.Span, spare *[]byte) error {
 	at, found := slices.BinarySearchFunc(s.spans, part.From, func(o *summedSpan, from time.Duration) int { return cmp.Compare(o.From, from) })
 	switch {
 	case found && s.spans[at].Until != part.Until:

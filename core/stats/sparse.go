@@ -2,7 +2,6 @@ package stats
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"hyperscale/core/message"
@@ -12,52 +11,46 @@ import (
 // narrow histograms costs less than one octave of a Histogram, and the sum of one costs only
 // its check. A sum of many costs a step for each bucket of each of them, and no list to copy.
 type sparse struct {
-	only    message.Histogram // the sum, as long as one histogram is all of it
-	buckets []bucket          // the sum, else, ascending by index
-	many    *Histogram        // the buckets of the sum, from fewParts histograms on
-	parts   int
-	count   uint64
-	sum     uint64
-	min     uint64
-	max     uint64
-}
-
-type bucket struct {
-	index int
-	n     uint64
+	only  message.Histogram // the sum, as long as one histogram is all of it
+	pairs []byte            // the buckets of the sum, else, as a message has them
+	many  *Histogram        // the buckets of the sum, from fewParts histograms on
+	parts int
+	count uint64
+	sum   uint64
+	min   uint64
+	max   uint64
 }
 
 // merge adds a histogram, or refuses it as FromWire does: then the sum is of no use. Spare is memory that all
 // sparse ones of a sum share.
-func (s *sparse) merge(in message.Histogram, spare *[]bucket) error {
+func (s *sparse) merge(in message.Histogram, spare *[]byte) error {
 	if s.many != nil && in.Count > 0 {
 		return s.pour(in)
 	}
-	last, err := check(in)
-	if err != nil {
-		return fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
-	}
-	if in.Count == 0 {
+	if s.count == 0 || in.Count == 0 {
+		if _, err := check(in); err != nil {
+			return unread(in, err)
+		}
+		if in.Count > 0 {
+			s.only, s.count, s.sum, s.min, s.max = in, in.Count, in.Sum, in.Min, in.Max
+		}
 		return nil
 	}
-	if s.count == 0 {
-		s.only, s.count, s.sum, s.min, s.max = in, in.Count, in.Sum, in.Min, in.Max
-		return nil
-	}
+	mine := s.pairs
 	if s.only.Count != 0 {
-		s.buckets = join(make([]bucket, 0, (len(s.only.Buckets)+len(in.Buckets))/2), nil, s.only.Buckets)
-		s.only = message.Histogram{}
+		mine, s.only = s.only.Buckets, message.Histogram{}
 	}
 	if s.parts++; s.parts >= fewParts {
 		s.many = new(Histogram)
-		for _, b := range s.buckets {
-			s.many.addTo(b.index>>subBits, b.index&(subs-1), b.n)
-		}
-		s.buckets = nil
+		s.many.addPairs(mine)
+		s.pairs = nil
 		return s.pour(in)
 	}
-	*spare = slices.Grow((*spare)[:0], len(s.buckets)+min(last+1, len(in.Buckets)/2))
-	s.buckets, *spare = join(*spare, s.buckets, in.Buckets), s.buckets
+	out, err := join(slices.Grow((*spare)[:0], len(mine)+len(in.Buckets)), mine, in)
+	if err != nil {
+		return unread(in, err)
+	}
+	s.pairs, *spare = out, s.pairs
 	s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
 	s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
 	return nil
@@ -69,14 +62,14 @@ const fewParts = 8
 
 // pour adds a message to the table, and checks it on the way: to walk it twice costs more than to add it up.
 func (s *sparse) pour(in message.Histogram) error {
-	w := walk{left: in.Count, first: -1, last: -1}
+	w := walkOf(in)
 	// No bucket can be above 64 bits, if all of them together are not.
 	err := w.pour(s.many, in.Buckets, in.Count <= min(countMax, ^uint64(0)-s.count))
 	if err == nil {
 		err = w.judge(in)
 	}
 	if err != nil {
-		return fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+		return unread(in, err)
 	}
 	s.count, s.sum = add(s.count, in.Count), add(s.sum, in.Sum)
 	s.min, s.max = min(s.min, in.Min), max(s.max, in.Max)
@@ -105,10 +98,7 @@ func (w *walk) pour(to *Histogram, b []byte, fits bool) error {
 			*to.bucket(w.last) += x >> 56
 			continue
 		}
-		gap, n, rest, err := pair(b)
-		if err == nil {
-			err = w.step(gap, n)
-		}
+		n, rest, err := w.next(b)
 		if err != nil {
 			return err
 		}
@@ -118,25 +108,40 @@ func (w *walk) pour(to *Histogram, b []byte, fits bool) error {
 	return nil
 }
 
-// join appends buckets, merged with those of a checked message.
-func join(out, mine []bucket, theirs []byte) []bucket {
-	index, next := -1, 0
-	for len(theirs) > 0 {
-		gap, size := binary.Uvarint(theirs)
-		n, more := binary.Uvarint(theirs[size:])
-		theirs = theirs[size+more:]
-		index += int(gap)
-		for next < len(mine) && mine[next].index < index {
-			out = append(out, mine[next])
-			next++
+// join appends the pairs of a sum, merged with those of a message, which it checks on the way.
+func join(out, mine []byte, in message.Histogram) ([]byte, error) {
+	w, last := walkOf(in), -1 // the bucket that out ends with
+	index, n, mine := following(-1, mine)
+	for theirs := in.Buckets; len(theirs) > 0; {
+		count, rest, err := w.next(theirs)
+		if err != nil {
+			return nil, err
 		}
-		if next < len(mine) && mine[next].index == index {
-			n = add(n, mine[next].n)
-			next++
+		theirs = rest
+		for n > 0 && index < w.last {
+			out, last = appendPair(out, index-last, n), index
+			index, n, mine = following(index, mine)
 		}
-		out = append(out, bucket{index, n})
+		if n > 0 && index == w.last {
+			count = add(count, n)
+			index, n, mine = following(index, mine)
+		}
+		out, last = appendPair(out, w.last-last, count), w.last
 	}
-	return append(out, mine[next:]...)
+	if n > 0 {
+		out = append(appendPair(out, index-last, n), mine...)
+	}
+	return out, w.judge(in)
+}
+
+// following returns the bucket behind index, whose pair is the first of checked ones, and how many values it
+// holds; none: there is no other bucket.
+func following(index int, b []byte) (next int, n uint64, rest []byte) {
+	if len(b) == 0 {
+		return index, 0, nil
+	}
+	gap, n, rest, _ := pair(b) // check has read it
+	return index + int(gap), n, rest
 }
 
 // wire returns the sum. It may share memory with its only message, which does not change.
@@ -145,15 +150,8 @@ func (s *sparse) wire() message.Histogram {
 		s.many.count, s.many.sum, s.many.min, s.many.max = s.count, s.sum, s.min, s.max
 		return s.many.Wire()
 	}
-	if s.buckets == nil {
+	if s.pairs == nil {
 		return s.only
 	}
-	out := message.Histogram{Count: s.count, Sum: s.sum, Min: s.min, Max: s.max, Buckets: make([]byte, 0, 3*len(s.buckets))}
-	before := -1
-	for _, b := range s.buckets {
-		out.Buckets = binary.AppendUvarint(out.Buckets, uint64(b.index-before))
-		out.Buckets = binary.AppendUvarint(out.Buckets, b.n)
-		before = b.index
-	}
-	return out
+	return message.Histogram{Count: s.count, Sum: s.sum, Min: s.min, Max: s.max, Buckets: slices.Clip(s.pairs)}
 }

@@ -153,7 +153,7 @@ type stepSums struct {
 	sums  []stepSum
 	index map[string]int // nil as long as there are few
 	parts int            // those that count functions' requests
-	spare []bucket
+	spare []byte
 }
 
 // stepsFew is how many steps are compared by name before an index is worth it.
@@ -245,7 +245,7 @@ func (s *stepSums) result() []message.StepStats {
 	return s.out
 }
 
-func (s *stepSum) add(out, part *message.StepStats, spare *[]bucket) error {
+func (s *stepSum) add(out, part *message.StepStats, spare *[]byte) error {
 	out.Started = add(out.Started, part.Started)
 	out.Sent = add(out.Sent, part.Sent)
 	out.OK = add(out.OK, part.OK)
@@ -294,7 +294,7 @@ func (s *stepSum) add(out, part *message.StepStats, spare *[]bucket) error {
 	return nil
 }
 
-func (s *stepSum) addPhase(part *message.PhaseTimes, spare *[]bucket) error {
+func (s *stepSum) addPhase(part *message.PhaseTimes, spare *[]byte) error {
 	at, found := slices.BinarySearchFunc(s.phases, part.Phase, func(p phaseSum, phase message.Phase) int { return cmp.Compare(p.phase, phase) })
 	if !found {
 		if len(s.phases) == PhasesMax {

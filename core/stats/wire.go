@@ -31,9 +31,7 @@ func (h *Histogram) Wire() message.Histogram {
 				continue
 			}
 			index := o<<subBits | sub
-			out.Buckets = binary.AppendUvarint(out.Buckets, uint64(index-before))
-			out.Buckets = binary.AppendUvarint(out.Buckets, n)
-			before = index
+			out.Buckets, before = appendPair(out.Buckets, index-before, n), index
 		}
 	}
 	return out
@@ -43,39 +41,44 @@ func (h *Histogram) Wire() message.Histogram {
 func FromWire(in message.Histogram) (*Histogram, error) {
 	h := new(Histogram)
 	if err := h.read(in); err != nil {
-		return nil, fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+		return nil, unread(in, err)
 	}
 	return h, nil
+}
+
+// unread says which histogram a fault is in.
+func unread(in message.Histogram, err error) error {
+	return fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
 }
 
 func (h *Histogram) read(in message.Histogram) error {
 	if _, err := check(in); err != nil {
 		return err
 	}
-	index := -1
-	for rest := in.Buckets; len(rest) > 0; {
-		gap, n, left, _ := pair(rest) // check has read it
-		index += int(gap)
-		h.addTo(index>>subBits, index&(subs-1), n)
-		rest = left
-	}
+	h.addPairs(in.Buckets)
 	h.sum, h.min, h.max = in.Sum, in.Min, in.Max
 	return nil
+}
+
+// addPairs adds the buckets of a checked message.
+func (h *Histogram) addPairs(b []byte) {
+	index, n, b := following(-1, b)
+	for ; n > 0; index, n, b = following(index, b) {
+		h.addTo(index>>subBits, index&(subs-1), n)
+	}
 }
 
 // Quantile returns the quantile of a histogram that stays a message: the result of FromWire and
 // Histogram.Quantile, without allocating.
 func Quantile(in message.Histogram, ppm uint32) (uint64, error) {
 	if _, err := check(in); err != nil {
-		return 0, fmt.Errorf("read a histogram of %d values: %w", in.Count, err)
+		return 0, unread(in, err)
 	}
 	rank := rank(in.Count, ppm)
 	index, seen := -1, uint64(0)
 	for rest := in.Buckets; len(rest) > 0; {
-		gap, size := binary.Uvarint(rest)
-		n, more := binary.Uvarint(rest[size:])
-		rest = rest[size+more:]
-		index += int(gap)
+		gap, n, left, _ := pair(rest) // check has read it
+		rest, index = left, index+int(gap)
 		if seen += n; seen >= rank {
 			return max(in.Min, min(in.Max, high(index>>subBits, index&(subs-1)))), nil
 		}
@@ -86,16 +89,13 @@ func Quantile(in message.Histogram, ppm uint32) (uint64, error) {
 // check rejects what no histogram writes, without allocating, and returns the index of the last
 // bucket.
 func check(in message.Histogram) (last int, err error) {
-	w := walk{left: in.Count, first: -1, last: -1}
+	w := walkOf(in)
 	for rest := in.Buckets; len(rest) > 0; {
 		if gaps, n, ok := fours(rest); ok && w.first >= 0 && gaps <= uint64(buckets-1-w.last) && n <= w.left {
 			w.last, w.left, rest = w.last+int(gaps), w.left-n, rest[fourPairs:]
 			continue
 		}
-		gap, n, left, err := pair(rest)
-		if err == nil {
-			err = w.step(gap, n)
-		}
+		_, left, err := w.next(rest)
 		if err != nil {
 			return 0, err
 		}
@@ -110,17 +110,23 @@ type walk struct {
 	first, last int    // buckets; -1: there is none yet
 }
 
-// step moves to the next bucket.
-func (w *walk) step(gap, n uint64) error {
-	if gap == 0 || gap > uint64(buckets-1-w.last) || n == 0 || n > w.left {
-		return fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", w.last, gap, n, ErrHistogram)
+func walkOf(in message.Histogram) walk { return walk{left: in.Count, first: -1, last: -1} }
+
+// next reads the next bucket.
+func (w *walk) next(b []byte) (n uint64, rest []byte, err error) {
+	gap, n, rest, err := pair(b)
+	if err != nil {
+		return 0, nil, err
+	}
+	if gap-1 >= uint64(buckets-1-w.last) || n-1 >= w.left { // below zero is above all bounds
+		return 0, nil, fmt.Errorf("bucket %d + %d with count %d is out of bounds: %w", w.last, gap, n, ErrHistogram)
 	}
 	w.last += int(gap)
+	w.left -= n
 	if w.first < 0 {
 		w.first = w.last
 	}
-	w.left -= n
-	return nil
+	return n, rest, nil
 }
 
 // judge compares what a message says of its buckets with all of them.
@@ -151,6 +157,9 @@ func pair(b []byte) (gap, n uint64, rest []byte, err error) {
 }
 
 func largePair(b []byte) (gap, n uint64, rest []byte, err error) {
+	if len(b) >= 3 && b[0]|b[2] < 0x80 { // 128 to 16,383 values
+		return uint64(b[0]), uint64(b[1]&0x7f) | uint64(b[2])<<7, b[3:], nil
+	}
 	gap, size := binary.Uvarint(b)
 	if size <= 0 {
 		return 0, 0, nil, fmt.Errorf("a bucket's distance is cut off or too long: %w", ErrHistogram)
@@ -160,6 +169,17 @@ func largePair(b []byte) (gap, n uint64, rest []byte, err error) {
 		return 0, 0, nil, fmt.Errorf("a bucket's count is cut off or too long: %w", ErrHistogram)
 	}
 	return gap, n, b[size:], nil
+}
+
+// appendPair writes what pair reads.
+func appendPair(b []byte, gap int, n uint64) []byte {
+	switch {
+	case uint64(gap)|n < 0x80:
+		return append(b, byte(gap), byte(n))
+	case gap < 0x80 && n < 1<<14:
+		return append(b, byte(gap), byte(n)|0x80, byte(n>>7))
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(gap)), n)
 }
 
 // fourPairs is how many bytes four pairs of small numbers have.

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -64,9 +65,9 @@ func TestBoundsHoldAmongFourPairs(t *testing.T) {
 // TestASumOfManyStaysAtTheLargestNumber: a bucket beyond 64 bits does not begin anew, also among four.
 func TestASumOfManyStaysAtTheLargestNumber(t *testing.T) {
 	const most = ^uint64(0)
-	s := sparse{parts: fewParts, count: most - 1, sum: most, buckets: []bucket{{2, most - 1}}}
+	s := sparse{parts: fewParts, count: most - 1, sum: most, pairs: binary.AppendUvarint([]byte{3}, most-1)}
 	in := message.Histogram{Count: 24, Sum: 24 * 5 / 2, Max: 5, Buckets: bytes.Repeat([]byte{1, 4}, 6)} // 0 to 5, four times each
-	if err := s.merge(in, new([]bucket)); err != nil {
+	if err := s.merge(in, new([]byte)); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.wire(); s.count != most || s.many.octaves[0][2] != most || s.many.octaves[0][3] != 4 {
