@@ -26,6 +26,8 @@ type playing struct {
 	Scenario string
 	Seed     uint64
 	Virtual  time.Duration
+	Until    time.Duration // cut the run short there; zero: do not
+	First    bool          // end the run at the first violation, unless the world loses something on purpose
 	Shrink   time.Duration // shrink a failure for so long; zero: do not
 	Planted  []span        // where the bug is
 	Bug      int           // which bug of the build; zero: none
@@ -36,10 +38,11 @@ type played struct {
 	Outcome scenarios.Outcome
 	Detail  string
 	Hash    uint64
-	Others  []string // further violations
-	Reached uint64   // how often the planted code was executed
-	Faults  int      // number of faults
-	Left    int      // faults after shrinking, -1 without
+	Others  []string      // further violations
+	Broken  time.Duration // a run that ends there fails too; zero: only the whole run does
+	Reached uint64        // how often the planted code was executed
+	Faults  int           // number of faults
+	Left    int           // faults after shrinking, -1 without
 }
 
 // broke reports that one of the violations is the expected one.
@@ -59,7 +62,7 @@ func TestPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := scenarios.Options{Seed: p.Seed, Virtual: p.Virtual}
+	o := scenarios.Options{Seed: p.Seed, Virtual: p.Virtual, Until: p.Until, First: p.First && s.ExpectedLoss == ""}
 	r := s.Run(o)
 	reached := uint64(0)
 	for _, b := range executed() {
@@ -68,6 +71,9 @@ func TestPlanted(t *testing.T) {
 		}
 	}
 	result := played{Reached: reached, Outcome: r.Outcome, Detail: r.Detail, Hash: r.Hash, Faults: len(r.Faults), Left: -1}
+	if o.First {
+		result.Broken = r.Broken
+	}
 	for _, v := range r.Violations {
 		result.Others = append(result.Others, v.String())
 	}
@@ -145,7 +151,7 @@ func (m *mutant) hunt(s *schemata, dir string, tries int, shrink time.Duration) 
 		}
 		p.Virtual = m.virtualOf(p.Scenario)
 		r.tries++
-		got, err := p.play(bin)
+		got, err := p.toBreak(bin, m.expect)
 		if err != nil {
 			r.trouble = err.Error()
 			return r
@@ -158,7 +164,7 @@ func (m *mutant) hunt(s *schemata, dir string, tries int, shrink time.Duration) 
 			r.trouble = fmt.Sprintf("%s, seed %d, broke something else: %s", p.Scenario, p.Seed, got.Detail)
 			continue
 		}
-		if control, err := p.control(); err != nil || control.Outcome != scenarios.OK {
+		if control, err := p.control(got.Broken); err != nil || control.Outcome != scenarios.OK {
 			r.trouble = fmt.Sprintf("%s, seed %d, fails without the bug: %v %s", p.Scenario, p.Seed, err, control.Detail)
 			continue
 		}
@@ -174,20 +180,52 @@ func (m *mutant) hunt(s *schemata, dir string, tries int, shrink time.Duration) 
 	return r
 }
 
-// controls holds the outcome of each run without a bug: the same run catches many bugs.
-var controls sync.Map // of a playing's text, to func() (played, error)
+// toBreak plays a run with a bug up to its first violation. It plays the whole run if that
+// violation is not the expected one.
+func (p playing) toBreak(bin, expect string) (played, error) {
+	p.First = true
+	got, err := p.play(bin)
+	if err != nil || got.Outcome == scenarios.OK || got.broke(expect) {
+		return got, err
+	}
+	p.First = false
+	return p.play(bin)
+}
 
-// control plays the run without the bug, in the unchanged product.
-func (p playing) control() (played, error) {
+// controls holds the control of each run: the same run catches many bugs.
+var controls sync.Map // of a playing's text, to *cleanRun
+
+// cleanRun is what a run did without a bug.
+type cleanRun struct {
+	mutex sync.Mutex
+	until time.Duration // it was played so far
+	whole bool          // it was played to its end
+	got   played
+	err   error
+}
+
+// control plays the run without the bug, in the unchanged product, up to where the bug broke it:
+// what follows proves nothing of this bug. Zero plays the whole run, as does a second bug that
+// needs more than was played.
+func (p playing) control(broken time.Duration) (played, error) {
 	p.Planted, p.Bug, p.Shrink = nil, 0, 0
-	once, _ := controls.LoadOrStore(fmt.Sprint(p), sync.OnceValues(func() (played, error) {
-		clean, err := os.Executable()
-		if err != nil {
-			return played{}, err
-		}
-		return p.play(clean)
-	}))
-	return once.(func() (played, error))()
+	kept, _ := controls.LoadOrStore(fmt.Sprint(p), new(cleanRun))
+	c := kept.(*cleanRun)
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.whole || broken > 0 && broken <= c.until {
+		return c.got, c.err
+	}
+	clean, err := os.Executable()
+	if err != nil {
+		return played{}, err
+	}
+	if c.until == 0 {
+		p.Until = broken
+	}
+	c.got, c.err = p.play(clean)
+	c.until, c.whole = p.Until, p.Until == 0
+	return c.got, c.err
 }
 
 // Each planted bug is caught by its recorded seed, or by one of the first

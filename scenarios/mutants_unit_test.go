@@ -30,7 +30,10 @@ func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 			return r
 		}
 	}
-	out, err := m.runUnit(bin, bug, unitTries, shrink)
+	out, err := m.runUnit(bin, bug, unitTries, shrink, "-test.failfast")
+	if err != nil && !strings.Contains(out, m.expect) { // the first subtest that fails may say something else
+		out, err = m.runUnit(bin, bug, unitTries, shrink)
+	}
 	r.tries = 1
 	draws := unitTries // that the test needs without the bug, to be the same test
 	if n := rapidTries.FindStringSubmatch(out); n != nil {
@@ -101,9 +104,9 @@ func (m *mutant) buildUnit(dir string) (string, error) {
 // runUnit runs the one test with a bug of the build. A property draws so often at most, from a
 // fixed seed, so that the verdict depends only on the commit. It shrinks its failure for the given
 // time, and leaves no file of it.
-func (m *mutant) runUnit(bin string, bug, draws int, shrink time.Duration) (string, error) {
+func (m *mutant) runUnit(bin string, bug, draws int, shrink time.Duration, more ...string) (string, error) {
 	pkg, test, _ := strings.Cut(m.test, " ")
-	args := []string{"-test.run=^" + test + "$", "-test.timeout=" + playMax.String()}
+	args := append(more, "-test.run=^"+test+"$", "-test.timeout="+playMax.String())
 	if inTests(pkg, `"pgregory.net/rapid"`) {
 		args = append(args, "-rapid.nofailfile", "-rapid.seed=1", fmt.Sprintf("-rapid.checks=%d", draws), "-rapid.shrinktime="+shrink.String())
 	}
