@@ -9,11 +9,20 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
 
-// build builds a program of bench/vendors, and returns where it is.
+// programs are those that this process has built: go takes long to find that nothing has changed.
+var programs sync.Map // of a name, to func() (string, error)
+
+// program builds a program of bench/vendors once, and returns where it is.
+func program(name string) (string, error) {
+	once, _ := programs.LoadOrStore(name, sync.OnceValues(func() (string, error) { return build(name) }))
+	return once.(func() (string, error))()
+}
+
 func build(name string) (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	root := filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "..")
@@ -30,7 +39,7 @@ func build(name string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, name)
-	command := exec.Command("go", "build", "-o", path, "./"+name)
+	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "./"+name)
 	command.Dir = filepath.Join(root, "bench", "vendors")
 	command.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
 	if text, err := command.CombinedOutput(); err != nil {
@@ -42,7 +51,7 @@ func build(name string) (string, error) {
 // Program builds a program. It skips the test where the module cannot be fetched; in CI it fails.
 func Program(tb testing.TB, name string) string {
 	tb.Helper()
-	path, err := build(name)
+	path, err := program(name)
 	if err != nil {
 		if os.Getenv("HYPERSCALE_CI") != "" {
 			tb.Fatal(err)
