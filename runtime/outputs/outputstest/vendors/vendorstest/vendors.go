@@ -41,7 +41,7 @@ func build(name string) (string, error) {
 	path := filepath.Join(dir, name)
 	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "./"+name)
 	command.Dir = filepath.Join(root, "bench", "vendors")
-	command.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
+	command.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false", "CGO_ENABLED=0")
 	if text, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build in bench/vendors: %w: %s", err, text)
 	}

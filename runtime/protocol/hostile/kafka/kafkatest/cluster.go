@@ -60,7 +60,7 @@ var program = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(dir, "kafka")
 	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "./kafka")
 	build.Dir = filepath.Join(root, "bench", "servers")
-	build.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0") // else tests under the race detector build all anew
+	build.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0") // else tests under the race detector build all anew
 	if text, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build in bench/servers: %w: %s", err, text)
 	}
