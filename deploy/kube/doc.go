@@ -1,0 +1,2 @@
+// Package kube tests deploy/kubernetes on the real control plane.
+package kube
