@@ -60,6 +60,8 @@ ONLY ?=
 QUICK ?=
 ALONE ?=
 STRICT ?=
+# Where the control plane of Kubernetes is built.
+KUBE_BIN ?= out/kube
 # TWICE=1 builds each binary of a release again, from an export of the commit, and compares.
 TWICE ?=
 ROUNDS ?= 5
@@ -71,7 +73,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 must_have = go test -list '$(1)' $(2) | grep '^Test' >/dev/null || { echo "$(2) has no test that matches $(1): write it, or correct the Makefile" >&2; exit 1; }
 
 .PHONY: lint-house lint-vet lint-systems lint-staticcheck lint-vulnerabilities lint-gofmt lint-tidy
-.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site release size image deploy-check generate all bin/hyperscale
+.PHONY: help test race lint bench fuzz swarm worlds same-hashes coverage determinism mutants chaos bench-membership bench-peers demo site release size image deploy-check kube kube-binaries generate all bin/hyperscale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -126,6 +128,7 @@ lint-tidy:
 	cd bench/servers && go mod tidy -diff
 	cd bench/vendors && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
+	cd deploy/kube && go mod tidy -diff
 
 bench: ## run every benchmark (BENCHTIME)
 	@.ci/bench $(BENCHTIME)
@@ -191,6 +194,12 @@ image: ## build the image with buildah, as an OCI layout in out/image, from a re
 # What a test skips for want of a program or a right is told.
 deploy-check: ## test the image, units and manifests of deploy/
 	@cd deploy/check && go vet ./... && go test -v ./... | grep -E 'SKIPPED|^ *--- FAIL|^(FAIL|ok|panic)|_test.go:'
+
+kube: bin/hyperscale kube-binaries ## test deploy/kubernetes and the operator with a real control plane of Kubernetes (ONLY: a pattern; KUBE_BIN)
+	@cd deploy/kube && go vet ./... && HYPERSCALE_KUBE=1 HYPERSCALE_KUBE_BIN=$(abspath $(KUBE_BIN)) go test -v -count=1 -timeout 120m -run '$(ONLY)' ./... | grep -E '^ *--- |^(FAIL|ok|panic)|_test.go:'
+
+kube-binaries: ## build etcd and the control plane of Kubernetes into KUBE_BIN, which takes minutes the first time
+	.ci/kube $(KUBE_BIN)
 
 generate: ## write generated code and manuals again
 	go generate ./...

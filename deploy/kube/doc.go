@@ -1,2 +1,8 @@
-// Package kube tests deploy/kubernetes on the real control plane.
+// Package kube tests deploy/kubernetes and the operator of load tests with the control plane of Kubernetes itself: etcd,
+// kube-apiserver, kube-controller-manager and kube-scheduler, built from their published modules. It is a module of its
+// own, so that no line of them is a dependency of the product. `make kube` builds and runs it, which takes minutes.
+//
+// Here are no kubelet, no network plugin and no volume plugin. What needs them is not tested, and docs/deploy.md says so.
+//
+// A test whose binary is missing skips itself and says SKIPPED; with HYPERSCALE_KUBE=1 it fails.
 package kube
