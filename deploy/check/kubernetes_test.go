@@ -40,6 +40,7 @@ func (m *manifests) faults() (faults []string) {
 		faults = append(faults, resourceFaults(w)...)
 		faults = append(faults, m.portFaults(w)...)
 		faults = append(faults, m.budgetFaults(w)...)
+		faults = append(faults, m.setFaults(w)...)
 	}
 	return append(faults, m.policyFaults()...)
 }
@@ -268,6 +269,9 @@ func TestMistakesAreFound(t *testing.T) {
 		{"cpu: \"4\"\n            memory: 4Gi\n          requests", "cpu: \"2\"\n            memory: 4Gi\n          requests", "a quota stops"},
 		{"value: \"3\"", "value: \"4\"", "one less than requests.cpu"},
 		{"sizeLimit: 1Gi", "medium: Memory", "no sizeLimit"},
+		{"resourceNames:\n      - hyperscale-gate\n", "resourceNames:\n      - hyperscale-gates\n", "no policy and binding reject more replicas than HYPERSCALE_GATES"},
+		{"params.data.HYPERSCALE_MANAGERS.split", "params.data.HYPERSCALE_GATES.split", "than HYPERSCALE_MANAGERS has names"},
+		{"validationActions:\n  - Deny", "validationActions:\n  - Warn", "no policy and binding"},
 		{"port: 7400\n      protocol: UDP\n    to:", "port: 7500\n      protocol: UDP\n    to:", "gate to gate 7400/UDP"},
 		{"hyperscale/client: \"true\"", "hyperscale/clients: \"true\"", "client to gate 7400/TCP"},
 		{"kind: NetworkPolicy\nmetadata:\n  name: hyperscale-worker", "kind: NetworkPolicy\nmetadata:\n  name: hyperscale-worker\n  labels: {a: b, a: c}", "already set"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +34,9 @@ type manifests struct {
 	roles     []*rbacv1.Role
 	bindings  []*rbacv1.RoleBinding
 	resources int // CustomResourceDefinitions
+
+	setPolicies []*admissionv1.ValidatingAdmissionPolicy
+	setBindings []*admissionv1.ValidatingAdmissionPolicyBinding
 }
 
 // workload is a StatefulSet or a Deployment.

@@ -34,7 +34,7 @@ func (m *manifests) addOperator(kind metav1.TypeMeta, part string) error {
 		m.bindings = append(m.bindings, b)
 		return strictly(part, b)
 	}
-	return fmt.Errorf("%s %s is no kind that these tests know", kind.APIVersion, kind.Kind)
+	return m.addSet(kind, part)
 }
 
 // rights are all that the operator may do: runtime/operator asks for nothing else.

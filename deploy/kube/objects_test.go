@@ -11,12 +11,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"hyperscale/deploy/kube/controlplane"
 )
 
 // patience bounds what a controller does at once. The tests share a machine with others.
 const patience = 2 * time.Minute
+
+// home is the namespace of the overlay one-cluster.
+const home = "hyperscale"
+
+var loadTests = schema.GroupVersionResource{Group: "load.hyperscale.internal", Version: "v1alpha1", Resource: "loadtests"}
 
 // start is a control plane whose nodes are objects: nothing renews them, and no pod leaves them for that.
 func start(t *testing.T) *controlplane.Cluster {
@@ -111,4 +117,15 @@ func apply(t *testing.T, c *controlplane.Cluster, folder string) string {
 		t.Fatalf("kubectl apply -k %s: %v\n%s", folder, err, out)
 	}
 	return out
+}
+
+// served applies the component operator, and returns when the API server has LoadTests.
+func served(t *testing.T, c *controlplane.Cluster) {
+	t.Helper()
+	c.Restricted(t, home)
+	apply(t, c, with(t, "one-cluster", "operator"))
+	controlplane.Within(t, patience, "LoadTest is served", func() bool {
+		_, err := c.Dynamic(t).Resource(loadTests).Namespace(home).List(t.Context(), metav1.ListOptions{})
+		return err == nil
+	})
 }
