@@ -91,13 +91,11 @@ lint: ## house rules, vet, other systems, staticcheck, govulncheck, gofmt, go mo
 lint-house:
 	go run ./cmd/lint
 
-# The image's binary has files of its own: build tag node.
+# The image's binary has files of its own: build tag node. Vet compiles what deploy-check builds, so that CI does so
+# while tests wait.
 lint-vet:
 	go vet ./...
-	go vet -tags node ./cmd/hyperscale
-# Vet compiles what deploy-check builds, so that CI does so while tests wait.
-lint-vet:
-	go vet ./...
+	go vet -tags node ./cmd/hyperscale/internal/simulated
 	cd deploy/check && go vet ./...
 	cd bench/membership && go vet ./...
 	cd bench/peers && go vet ./...
@@ -128,7 +126,6 @@ lint-tidy:
 	cd bench/servers && go mod tidy -diff
 	cd bench/vendors && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
-	cd deploy/kube && go mod tidy -diff
 
 bench: ## run every benchmark (BENCHTIME)
 	@.ci/bench $(BENCHTIME)
@@ -196,7 +193,7 @@ deploy-check: ## test the image, units and manifests of deploy/
 	@cd deploy/check && go vet ./... && go test -v ./... | grep -E 'SKIPPED|^ *--- FAIL|^(FAIL|ok|panic)|_test.go:'
 
 kube: bin/hyperscale kube-binaries ## test deploy/kubernetes and the operator with a real control plane of Kubernetes (ONLY: a pattern; KUBE_BIN)
-	@cd deploy/kube && go vet ./... && HYPERSCALE_KUBE=1 HYPERSCALE_KUBE_BIN=$(abspath $(KUBE_BIN)) go test -v -count=1 -timeout 120m -run '$(ONLY)' ./... | grep -E '^ *--- |^(FAIL|ok|panic)|_test.go:'
+	@cd deploy/kube && go mod tidy -diff && go vet ./... && HYPERSCALE_KUBE=1 HYPERSCALE_KUBE_BIN=$(abspath $(KUBE_BIN)) go test -p 1 -v -count=1 -timeout 120m -run '$(ONLY)' ./... | grep -E '^ *--- |^(FAIL|ok|panic)|_test.go:'
 
 kube-binaries: ## build etcd and the control plane of Kubernetes into KUBE_BIN, which takes minutes the first time
 	.ci/kube $(KUBE_BIN)

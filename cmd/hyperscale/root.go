@@ -21,6 +21,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/preserve"
 	"hyperscale/cmd/hyperscale/internal/recall"
 	"hyperscale/cmd/hyperscale/internal/results"
+	"hyperscale/cmd/hyperscale/internal/simulated"
 	"hyperscale/cmd/hyperscale/internal/upgrade"
 	"hyperscale/cmd/hyperscale/internal/web"
 	"hyperscale/core/node"
@@ -79,7 +80,7 @@ func newRootCommand() *cobra.Command {
 		operate.NewNodeCommand(node.RoleWorker, "run a worker: sends load from this machine's cores"),
 	)
 	// The simulator's commands join this line.
-	add(groupMore, newSimCommand(), newVersionCommand(), newCompletionCommand())
+	add(groupMore, simulated.NewCommand(), newVersionCommand(), newCompletionCommand())
 	root.AddCommand(newExecutorCommand(), follow.NewGuardCommand(), web.NewCompileCommand())
 	nameExamples(root)
 	command.LinuxOnly(root, runtime.GOOS)

@@ -131,8 +131,8 @@ func (c *caller) open(ctx context.Context, method, path string, body []byte, hea
 
 // ask sends a request and decodes its answer; into may be nil.
 func (c *caller) ask(ctx context.Context, most int64, into any, method, path string, body []byte, header ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, callMax)
-	defer cancel()
+	ctx, end := context.WithTimeout(ctx, callMax)
+	defer end()
 	w, err := c.open(ctx, method, path, body, header...)
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 //go:build node
 
-package main
+package simulated
 
 import (
 	"runtime"
@@ -10,8 +10,8 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 )
 
-// newSimCommand says where the simulator is: with its worlds it is a twelfth of the binary, and no container needs it.
-func newSimCommand() *cobra.Command {
+// NewCommand says where the simulator is: with its worlds it is a twelfth of the binary, and no container needs it.
+func NewCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "sim",
 		Short:              "the binary of the image has no simulator",
