@@ -220,7 +220,7 @@ func list(to *[]string, b []byte) error {
 // history of runs, and those of this project's own tests and tools. One that ends in _ begins the names of a family.
 var others = []string{
 	"SECRET_", "SET_", "PASSWORD", "HISTORY",
-	"BENCH_", "CHAOS_", "CI", "COMPARE_", "DETERMINISM_", "EXEC_TEST_", "FLOOD", "FORMER", "KILLS", "MUTANTS_", "PLANTED", "PLANTED_BUG", "TERMINAL", "TEST_SECRET",
+	"BENCH_", "CHAOS_", "CI", "COMPARE_", "DETERMINISM_", "EXEC_TEST_", "FLOOD", "FORMER", "KILLS", "KUBE", "KUBE_", "MUTANTS_", "PLANTED", "PLANTED_BUG", "TERMINAL", "TEST_SECRET",
 }
 
 // known reports whether a variable has a reader, without the prefix.
