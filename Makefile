@@ -193,7 +193,7 @@ deploy-check: ## test the image, units and manifests of deploy/
 	@cd deploy/check && go vet ./... && go test -v ./... | grep -E 'SKIPPED|^ *--- FAIL|^(FAIL|ok|panic)|_test.go:'
 
 kube: bin/hyperscale kube-binaries ## test deploy/kubernetes and the operator with a real control plane of Kubernetes (ONLY: a pattern; KUBE_BIN)
-	@cd deploy/kube && go mod tidy -diff && go vet ./... && HYPERSCALE_KUBE=1 HYPERSCALE_KUBE_BIN=$(abspath $(KUBE_BIN)) go test -p 1 -v -count=1 -timeout 120m -run '$(ONLY)' ./... | grep -E '^ *--- |^(FAIL|ok|panic)|_test.go:'
+	@cd deploy/kube && go mod tidy -diff && go vet ./... && HYPERSCALE_KUBE=1 HYPERSCALE_KUBE_BIN=$(abspath $(KUBE_BIN)) go test -p 1 -v -count=1 -timeout 120m -run '$(ONLY)' ./... 2>&1 | tee $(CURDIR)/out/kube.log | grep -E '^ *--- |^(FAIL|ok|panic)|_test.go:' || { tail -n 100 $(CURDIR)/out/kube.log >&2; exit 1; }
 
 kube-binaries: ## build etcd and the control plane of Kubernetes into KUBE_BIN, which takes minutes the first time
 	.ci/kube $(KUBE_BIN)

@@ -204,7 +204,11 @@ type cleanRun struct {
 	err   error
 }
 
-// control plays the run without the bug, in the unchanged product, up to where the bug broke it:
+// controlBehind is how long a control goes on behind the violation: a bug that moves a violation which
+// the product has, too, is not caught.
+const controlBehind = 10 * time.Second
+
+// control plays the run without the bug, in the unchanged product, until a while after the bug broke it:
 // what follows proves nothing of this bug. Zero plays the whole run, as does a second bug that
 // needs more than was played.
 func (p playing) control(broken time.Duration) (played, error) {
@@ -213,6 +217,9 @@ func (p playing) control(broken time.Duration) (played, error) {
 	c := kept.(*cleanRun)
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	if broken > 0 {
+		broken += controlBehind
+	}
 	if c.whole || broken > 0 && broken <= c.until {
 		return c.got, c.err
 	}

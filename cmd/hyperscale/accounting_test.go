@@ -121,9 +121,12 @@ func TestAccountingOfAStoppedTarget(t *testing.T) {
 	}{{"1.1", 0, false}, {"2", 0, false}, {"2", 4, false}, {"1.1", 0, true}, {"2", 0, true}, {"2", 4, true}} {
 		target := start(t, "target", "--listen", "127.0.0.1:0")
 		url := target.await(`(https?://\S+) is up`)
-		out := filepath.Join(t.TempDir(), "result.json")
+		out, lasts := filepath.Join(t.TempDir(), "result.json"), "1500ms"
+		if tt.interrupted { // it must not end before
+			lasts = "1m"
+		}
 		p := start(t, "run", file, "--set", "target="+url, "--set", "version="+tt.version, "--set", fmt.Sprintf("connections=%d", tt.connections),
-			"--vus", "500", "--duration", "1500ms", "--cores", "1", "--ui", "none", "--out", "json="+out)
+			"--vus", "500", "--duration", lasts, "--cores", "1", "--ui", "none", "--out", "json="+out)
 		eventually(t, "the target is busy", patience, func() bool { return stats(t, url).Requests >= 1000 })
 		target.signal(syscall.SIGSTOP)
 		if tt.interrupted {

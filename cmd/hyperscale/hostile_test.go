@@ -376,7 +376,7 @@ func dialNode(t *testing.T, gate, id string) *host.Node {
 
 // ask asks all at once and returns the answers.
 func ask(t *testing.T, n *host.Node, count int, question func(int) node.Message) []node.Message {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), client.Default().AskTimeout) // a busy machine answers late
 	defer cancel()
 	answers := make([]node.Message, count)
 	var all sync.WaitGroup

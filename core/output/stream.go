@@ -107,10 +107,15 @@ func FromRecord(job message.JobID, test string, r record.Sink, sent uint64) *Str
 // Record is what the job's record says of the stream.
 func (s *Stream) Record() record.Sink {
 	r := s.told
-	r.Number, r.File, r.Done, r.Had = s.number, s.digest, s.stage >= Recording, s.had()
-	r.Untried = s.stage == Sending && s.settled || s.stage == Loading && s.told.Untried
+	r.Number, r.File, r.Done, r.Had, r.Untried = s.number, s.digest, s.stage >= Recording, 0, 0
 	if s.stage == Keeping || s.stage == Stalled { // no majority has its file: a successor makes its rows anew
 		r.Number--
+	}
+	if s.had() {
+		r.Had = r.Number
+	}
+	if s.stage == Sending && s.settled || s.untried() {
+		r.Untried = r.Number
 	}
 	return r
 }
@@ -121,10 +126,13 @@ func (s *Stream) had() bool {
 	case s.Failed() || s.digest == message.FileDigest{}:
 		return false
 	case s.stage == Loading:
-		return s.told.Had
+		return s.told.Had == s.number
 	}
 	return s.stage == Idle || s.stage == Stalled || s.stage == Keeping
 }
+
+// untried says that the record of a stream whose file is not read yet says that no sink had its batch.
+func (s *Stream) untried() bool { return s.stage == Loading && s.told.Untried == s.number }
 
 // Settle returns true if a record must say, before another owner goes on, what this one knows of the newest batch: the
 // sink has it, or none had it, as this owner lacks the sink. Without that record the next owner sends the batch again.
@@ -174,7 +182,7 @@ func (s *Stream) Load(file []byte, epoch uint64) bool {
 	if err != nil || b.Job != s.job || b.Sink != s.Sink || b.Number != s.number || l.window != s.Window {
 		return false
 	}
-	had, untried := s.had(), s.told.Untried
+	had, untried := s.had(), s.untried()
 	s.made, s.kept, s.stage = l, l.clone(), Idle
 	s.Own(epoch)
 	if s.Failed() {
@@ -269,7 +277,7 @@ func (f *Figures) blunt() *Figures {
 // Kept notes that a majority keeps the file: the record that names it must be saved next.
 func (s *Stream) Kept(d message.FileDigest) {
 	if s.stage == Keeping {
-		s.before, s.digest, s.stage = s.digest, d, Saving
+		s.before, s.digest, s.stage, s.settled = s.digest, d, Saving, false
 	}
 }
 

@@ -154,7 +154,7 @@ func (o *owners) push(result *message.Result, verdicts []node.DeliveryVerdict) b
 		if o.had[b.Number] {
 			o.t.Fatalf("batch %d is tried, though a record says that the sink has it", b.Number)
 		}
-		if o.record.Had || o.record.Untried && !o.lacks {
+		if o.record.Had == o.record.Number || o.record.Untried == o.record.Number && !o.lacks {
 			o.t.Fatalf("batch %d is tried while the record says %+v", b.Number, o.record)
 		}
 		if verdict == node.DeliveryDone || verdict == node.DeliveryTrying {
@@ -259,7 +259,7 @@ func TestASuccessorKnowsThatTheSinkHasABatch(t *testing.T) {
 		s.Saved()
 		return named
 	}
-	if named := batch(11*time.Second, 100); named.Had || s.Settle(false) {
+	if named := batch(11*time.Second, 100); named.Had == named.Number || s.Settle(false) {
 		t.Fatalf("a batch on its way is there: %+v", named)
 	}
 	rows := s.tally.rows
@@ -269,7 +269,7 @@ func TestASuccessorKnowsThatTheSinkHasABatch(t *testing.T) {
 	}
 	for range 2 {
 		r := s.Record()
-		if !r.Had || r.Delivered != rows {
+		if r.Had != r.Number || r.Delivered != rows {
 			t.Fatalf("the record says %+v", r)
 		}
 		s = FromRecord(s.job, "shop.star", r, sentAt)
@@ -280,7 +280,7 @@ func TestASuccessorKnowsThatTheSinkHasABatch(t *testing.T) {
 			t.Fatalf("the next owner is at stage %d", s.Stage())
 		}
 	}
-	if named := batch(21*time.Second, 250); named.Had || s.tally.requests != 150 {
+	if named := batch(21*time.Second, 250); named.Had == named.Number || s.tally.requests != 150 {
 		t.Fatalf("behind it: %+v, %d requests", named, s.tally.requests)
 	}
 }
@@ -294,7 +294,7 @@ func TestASuccessorKnowsThatNoSinkHadABatch(t *testing.T) {
 	s.Kept(archive.DigestOf(file))
 	s.Saved()
 	s.Delivered(&node.Delivered{Verdict: node.DeliveryUnconfigured}, nil)
-	if s.Record().Untried || !s.Settle(true) || !s.Record().Untried {
+	if s.Record().Untried != 0 || !s.Settle(true) || s.Record().Untried != s.Record().Number {
 		t.Fatalf("the record says %+v", s.Record())
 	}
 	r := s.Record()
@@ -302,7 +302,7 @@ func TestASuccessorKnowsThatNoSinkHadABatch(t *testing.T) {
 	if loading := s.Record(); !reflect.DeepEqual(loading, r) {
 		t.Fatalf("before it has the file its record says %+v, want %+v", loading, r)
 	}
-	if !s.Load(file, 2) || s.Stage() != Saving || s.Record().Untried {
+	if !s.Load(file, 2) || s.Stage() != Saving || s.Record().Untried != 0 {
 		t.Fatalf("the next owner is at stage %d, its record says %+v", s.Stage(), s.Record())
 	}
 	s.Saved()
@@ -312,6 +312,35 @@ func TestASuccessorKnowsThatNoSinkHadABatch(t *testing.T) {
 	s = FromRecord(s.job, "shop.star", s.Record(), sentAt)
 	if s.Load(file, 3); s.Stage() != Sending || !s.again || s.Settle(true) {
 		t.Fatalf("the third owner is at stage %d, again %v", s.Stage(), s.again)
+	}
+}
+
+// What an owner says of a batch while the next one's file is on its way says nothing of the next one.
+func TestWhatIsSaidOfABatchEndsWithTheNext(t *testing.T) {
+	s := NewStream(message.JobOf("k"), "shop.star", Sink{Name: "lake", Window: 10 * time.Second}, sentAt)
+	s.Cut(outputtest.Status(11*time.Second, nil, 100))
+	file, _ := s.Next()
+	s.Kept(archive.DigestOf(file))
+	s.Saved()
+	s.Delivered(&node.Delivered{Verdict: node.DeliveryDone}, nil)
+	s.Cut(outputtest.Status(21*time.Second, nil, 250))
+	file, _ = s.Next()
+	if !s.Settle(false) || s.Record().Had != 1 || s.Record().Number != 1 {
+		t.Fatalf("at stage %d the record says %+v", s.Stage(), s.Record())
+	}
+	s.Kept(archive.DigestOf(file))
+	s.Saved()
+	if r := s.Record(); r.Number != 2 || r.Had != 0 || r.Untried != 0 {
+		t.Fatalf("of a batch that the sink is taking the record says %+v", r)
+	}
+	if !s.Settle(true) || s.Record().Untried != 2 {
+		t.Fatalf("of a batch whose sink this owner lacks the record says %+v", s.Record())
+	}
+	older := s.Record() // an owner that does not know the fields carries them on
+	older.Number++
+	s = FromRecord(s.job, "shop.star", older, sentAt)
+	if r := s.Record(); r.Had != 0 || r.Untried != 0 {
+		t.Fatalf("behind an owner that does not know the fields the record says %+v", r)
 	}
 }
 

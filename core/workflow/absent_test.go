@@ -145,4 +145,8 @@ func TestAbsentNamesAreExplained(t *testing.T) {
 			t.Errorf("%s\nis answered with\n%s\nwant %q", text, told(found), want)
 		}
 	}
+	_, found, _ := workflow.Inspect(program("w.star", "workflow(name = \"w\", steps = [step(\"a\", redis.command(\"sentinel\", \"GET\", \"k\"))])\n"))
+	if !strings.Contains(told(found), "has no scheme") {
+		t.Errorf("a host of the name of something absent is answered with\n%s", told(found))
+	}
 }

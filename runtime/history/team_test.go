@@ -129,6 +129,10 @@ func keepAnyName(t *testing.T, server *postgrestest.Server) {
 		run, err := s.Find(name, 0)
 		if err != nil || run.Job != want[0] || run.Name != want[1] || run.Number != 1 {
 			t.Errorf("found %+v, %v, want %q: names that differ are those of two files", run, err, want)
+			continue
+		}
+		if again, err := s.Find(run.Name, 1); err != nil || again.Job != run.Job {
+			t.Errorf("by the name that was read back %+v is found, %v", again, err)
 		}
 	}
 	if gone, err := s.Prune(Pruning{Name: name}); err != nil || len(gone) != 1 {

@@ -49,8 +49,12 @@ func Screen(m *Model, s Style, v View, height int) string {
 // draw returns the lines, and how far they can be scrolled.
 func draw(m *Model, s Style, v View, height int) (lines []string, most int) {
 	if s.Width < narrow || height < flat {
-		lines = m.lines(s, v, height)
-		if text := v.page(); text != "" && len(lines) < height {
+		text, room := v.page(), height
+		if text != "" && height > 1 {
+			room--
+		}
+		lines = m.lines(s, v, room)
+		if text != "" && len(lines) < height {
 			lines = append(lines, s.paint(faint, cells.Fit(text[1:], s.Width)))
 		}
 	} else {

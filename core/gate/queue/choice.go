@@ -108,19 +108,21 @@ func levelOf(d *places.Datacenter, room bool, now node.Instant) int {
 // level, then those with room, then the gate's favourite, then by cost (near, with free cores), then
 // by name. If one of them has no room it
 // returns nil, and the job waits for it. A job that has waited for spillAfter takes any datacenters
-// that have room, and preferred ones among them first. A job for which scaling can raise only datacenters that
-// jobs before keep waits for the first of them, and keeps none.
+// that have room, and preferred ones among them first. A job for which scaling can raise only datacenters of which
+// jobs before keep some waits for the first of these, and keeps the others.
 func (t *Turn) choose(in *places.Places, now node.Instant, blocked map[string]bool) []*places.Datacenter {
 	t.waits = ""
 	living, kept := t.options(in, now), func(o option) bool { return blocked[o.of.Name] }
 	all := t.holding(living)
-	wider := ""
-	if len(all) < len(living) {
-		wider = all[0].of.Name
+	narrowed, keeper := len(all) < len(living), slices.IndexFunc(all, kept)
+	if keeper >= 0 {
+		t.waits = all[keeper].of.Name
 	}
-	if all = slices.DeleteFunc(all, kept); len(all) == 0 {
-		t.waits = wider
+	if all = slices.DeleteFunc(all, kept); narrowed && len(all) < t.count() {
+		t.block(in, all, true, blocked)
+		return nil
 	}
+	t.waits = ""
 	wishes := slices.ContainsFunc(all, func(o option) bool { return o.wished })
 	spills := wishes && now.Sub(t.Since) >= spillAfter
 	slices.SortStableFunc(all, func(a, b option) int {

@@ -114,6 +114,42 @@ func TestAKeptDatacenterIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A job for two datacenters waits for the one that scaling can raise and that a job before keeps. It keeps the other one
+// that it needs, and no third one.
+func TestAKeptDatacenterAmongTwoIsWaitedFor(t *testing.T) {
+	p := sites(map[string]int{"big": 8, "small": 8, "wide": 8})
+	for _, name := range []string{"big", "wide"} {
+		m := p.Manager(node.ID("m-" + name))
+		m.Take(m.Stream, &message.ManagerHeartbeat{Datacenter: name, Sequence: 2, CoresTotal: 8, CoresFree: 8, CoresMax: 40, WorkerSum: 2}, 1)
+	}
+	q := queue.New(queue.Bounds{Timeout: time.Hour, AgeMax: time.Hour, Step: time.Hour})
+	var turns []*queue.Turn
+	for i, cores := range []uint32{12, 20, 4, 4} {
+		turn := &queue.Turn{Job: message.JobID{byte(i)}, Number: uint64(i + 1)}
+		switch turns = append(turns, turn); i {
+		case 0:
+			turn.Named = []string{"big"}
+		case 1:
+			turn.Count = 2
+		case 3:
+			turn.Named = []string{"wide"}
+		}
+		q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 64, Cores: cores}}}, 0)
+	}
+	var went []string
+	for _, r := range q.Ready(p, 0) {
+		for _, d := range r.To {
+			went = append(went, fmt.Sprintf("%d %s", r.Turn.Number, d.Name))
+		}
+	}
+	if want := []string{"3 small"}; !slices.Equal(went, want) {
+		t.Errorf("dispatched are %v, want %v", went, want)
+	}
+	if got, want := turns[1].Reason(p), "waits for 20 free cores in big: 8 of 8 free, and scaling can raise them to 40, 1 job before it"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
 // A job that waits for cores that have been there says that, and does not promise that scaling raises them.
 func TestAJobWaitsForWorkersThatAreAway(t *testing.T) {
 	p := sites(map[string]int{"a": 8})

@@ -117,9 +117,10 @@ type Sink struct {
 	File   message.FileDigest `rec:"file"`   // that batch, and what makes the rows behind it
 	Done   bool               `rec:"done"`   // nothing follows
 
-	// What the owner knew of that batch when it wrote this. Neither: the sink may have it.
-	Had     bool `rec:"had"`     // the sink has it, and the counts include it
-	Untried bool `rec:"untried"` // no sink had it
+	// What the owner knew of a batch, by its number. Neither is Number: the sink may have the newest one. An owner that
+	// does not know these fields carries them on to a later batch, of which they say nothing.
+	Had     uint64 `rec:"had"`     // the sink has it, and the counts include it
+	Untried uint64 `rec:"untried"` // no sink had it
 
 	Failed string `rec:"failed"` // why it was given up
 

@@ -1546,10 +1546,10 @@ func (z *Sink) fields() int {
 	if z.Done {
 		n++
 	}
-	if z.Had {
+	if z.Had != 0 {
 		n++
 	}
-	if z.Untried {
+	if z.Untried != 0 {
 		n++
 	}
 	if z.Failed != "" {
@@ -1598,13 +1598,13 @@ func (z *Sink) append(b []byte) []byte {
 		b = msgp.AppendString(b, "done")
 		b = msgp.AppendBool(b, z.Done)
 	}
-	if z.Had {
+	if z.Had != 0 {
 		b = msgp.AppendString(b, "had")
-		b = msgp.AppendBool(b, z.Had)
+		b = msgp.AppendUint64(b, uint64(z.Had))
 	}
-	if z.Untried {
+	if z.Untried != 0 {
 		b = msgp.AppendString(b, "untried")
-		b = msgp.AppendBool(b, z.Untried)
+		b = msgp.AppendUint64(b, uint64(z.Untried))
 	}
 	if z.Failed != "" {
 		b = msgp.AppendString(b, "failed")
@@ -1658,10 +1658,10 @@ func (z *Sink) read(r *reader) {
 			z.Done = r.bool()
 		case "had":
 			r.once(&seen, 5)
-			z.Had = r.bool()
+			z.Had = uint64(r.uint(64))
 		case "untried":
 			r.once(&seen, 6)
-			z.Untried = r.bool()
+			z.Untried = uint64(r.uint(64))
 		case "failed":
 			r.once(&seen, 7)
 			z.Failed = string(r.text())

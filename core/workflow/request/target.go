@@ -171,7 +171,7 @@ func (s Schemes) parse(fn, text, example string) (*Target, error) {
 		remedy += ", or \"mysql://app@host/shop\""
 	}
 	scheme, rest, found := strings.Cut(text, "://")
-	if absent := language.Absent(fn, scheme); absent != "" {
+	if absent := language.Absent(fn, scheme); found && absent != "" {
 		return nil, wrong("has the scheme "+scheme, absent)
 	}
 	switch {

@@ -34,12 +34,11 @@ func Enter() error {
 	cmd.Env = append(os.Environ(), inside+"=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL}
-	signal.Ignore(os.Interrupt) // the one inside answers it
+	passed := make(chan os.Signal, 1)
+	signal.Notify(passed, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM) // a test that takes too long shows its goroutines
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("make namespaces: %w", err)
 	}
-	passed := make(chan os.Signal, 1)
-	signal.Notify(passed, syscall.SIGQUIT, syscall.SIGTERM) // a test that takes too long shows its goroutines
 	go func() {
 		for s := range passed {
 			_ = cmd.Process.Signal(s) // it may have ended

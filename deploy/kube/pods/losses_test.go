@@ -1,13 +1,13 @@
 package pods
 
 import (
-	"context"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,16 +57,33 @@ func (w *cell) lose(draw *rand.Rand) string {
 		w.evict(pod)
 		return "evict " + pod
 	default:
+		before := restarts(w.Pods.Pod(pod))
 		if err := w.Kubelet.Kill(world.Space, pod); err != nil {
 			w.t.Fatal(err)
 		}
+		world.Within(w.t, time.Minute, "the process of "+pod+" starts again", func() bool {
+			now := w.Pods.Pod(pod)
+			return now == nil || restarts(now) > before
+		})
 		return "kill " + pod
 	}
+}
+
+// restarts counts the starts of a pod's container after its first one.
+func restarts(pod *corev1.Pod) (n int32) {
+	if pod == nil {
+		return 0
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		n += c.RestartCount
+	}
+	return n
 }
 
 // evict evicts a pod as `kubectl drain` does: it asks again while the budget says no.
 func (w *cell) evict(pod string) {
 	w.t.Helper()
+	uid := w.Pods.Pod(pod).UID
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: world.Space}}
 	world.Within(w.t, time.Minute, "the budget lets "+pod+" go", func() bool {
 		err := w.Client.PolicyV1().Evictions(world.Space).Evict(w.t.Context(), eviction)
@@ -74,6 +91,10 @@ func (w *cell) evict(pod string) {
 			w.t.Fatalf("evict %s: %v", pod, err)
 		}
 		return err == nil
+	})
+	world.Within(w.t, 3*time.Minute, pod+" goes", func() bool {
+		now := w.Pods.Pod(pod)
+		return now == nil || now.UID != uid || now.DeletionTimestamp != nil
 	})
 }
 
@@ -107,8 +128,8 @@ func TestShareReturns(t *testing.T) {
 	w := start(t, 3)
 	w.apply()
 	w.Pods.Wait(5 * time.Minute)
-	done := make(chan *world.Job)
-	go func() { done <- w.Submit(context.Background(), "shared", 3, 40*time.Second) }()
+	done := make(chan *world.Job, 1)
+	go func() { done <- w.Submit(t.Context(), "shared", 3, 40*time.Second) }()
 	path := "/shared"
 	rate := func(span time.Duration) float64 {
 		before := w.Target.Count(path)

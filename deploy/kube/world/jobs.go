@@ -111,11 +111,17 @@ type Crowd struct {
 // KeepBusy keeps some jobs running, each for a while.
 func (w *World) KeepBusy(clients int, duration time.Duration) *Crowd {
 	quit, stop := context.WithCancel(context.Background())
+	life, end := context.WithCancel(context.Background())
 	c := &Crowd{quit: stop}
+	w.t.Cleanup(func() { // a test that fails ends its clients before its folder goes
+		stop()
+		end()
+		c.all.Wait()
+	})
 	for client := range clients {
 		c.all.Go(func() {
 			for n := 0; quit.Err() == nil; n++ {
-				ctx, cancel := context.WithTimeout(context.Background(), duration+5*time.Minute)
+				ctx, cancel := context.WithTimeout(life, duration+5*time.Minute)
 				j := w.Submit(ctx, fmt.Sprintf("job-%d-%d", client, n), 1, duration)
 				cancel()
 				w.t.Log(j)

@@ -279,7 +279,7 @@ func TestDatagramsThatDoNotLeave(t *testing.T) {
 	}
 }
 
-// statsd is the server from npm, in a folder that `make clean` removes.
+// statsd is the server from npm, in a folder below out.
 func statsd(t testing.TB) string {
 	t.Helper()
 	npm := need(t, "npm")

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/protocol/postgres"
@@ -168,7 +169,11 @@ func textOf(v driver.Value) postgres.Argument {
 	case time.Time:
 		return postgres.Text(v.UTC().Format(time.RFC3339Nano))
 	}
-	return postgres.Text(outputs.TextWithoutNUL(v.(string))) // a file's name may be any bytes
+	text := v.(string)
+	if utf8.ValidString(text) && !strings.Contains(text, "\x00") { // it may be one that was read back, and is escaped already
+		return postgres.Text(text)
+	}
+	return postgres.Text(outputs.TextWithoutNUL(text)) // a file's name may be any bytes
 }
 
 // answered is an answer: rows in the order of the columns.

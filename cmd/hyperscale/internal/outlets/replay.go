@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/files"
+	"hyperscale/runtime/ui/units"
 )
 
 // replayWait is how long a replay waits for a place if no flag says so.
@@ -37,7 +38,7 @@ Exit codes: 0 the place has each row; 1 it lacks some; 2 bad usage, or a file th
 			}
 			rows, err := files.Read(args[0], "")
 			if errors.Is(err, outputs.ErrTorn) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err)
+				fmt.Fprintln(cmd.ErrOrStderr(), units.CleanLines(err.Error()))
 			} else if err != nil {
 				return command.AsUsage(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"hyperscale/cmd/hyperscale/internal/command"
 	"hyperscale/runtime/outputs"
 	"hyperscale/runtime/outputs/named"
+	"hyperscale/runtime/ui/units"
 )
 
 func newVerify() *cobra.Command {
@@ -35,7 +36,7 @@ Exit codes: 0 they are; 1 rows are missing; 2 bad usage, or a place that cannot 
 			rows, err := s.Kind.ReadBack(s, args[1])
 			shown := named.Shown(s)
 			if errors.Is(err, outputs.ErrTorn) {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err)
+				fmt.Fprintln(cmd.ErrOrStderr(), units.CleanLines(err.Error()))
 			} else if err != nil {
 				return command.Usage("%s: %v", shown, err)
 			}

@@ -115,8 +115,12 @@ func holds(name string, job message.JobID) (bool, error) {
 		return false, err
 	}
 	if at.Mode().IsRegular() {
-		if r, err := report.Read(name); err == nil && r.Job == job.String() {
+		r, err := report.Read(name)
+		if err == nil && r.Job == job.String() {
 			return true, nil
+		}
+		if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+			return false, err
 		}
 	}
 	return false, fmt.Errorf("%s is there and is not the result of job %v: move it away", name, job)

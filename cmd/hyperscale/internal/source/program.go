@@ -18,6 +18,7 @@ import (
 	"hyperscale/core/workflow"
 	"hyperscale/core/workflow/collect"
 	"hyperscale/core/workflow/inspect"
+	"hyperscale/runtime/ui/units"
 )
 
 // fileMax bounds one source file; a program's own limit is lower.
@@ -146,7 +147,7 @@ func (f *Flags) settle(program *message.Program, loaded *workflow.Program) (err 
 		return command.AsUsage(err)
 	}
 	for _, note := range notes {
-		fmt.Fprintln(os.Stderr, note)
+		fmt.Fprintln(os.Stderr, units.CleanLines(note))
 	}
 	return nil
 }
