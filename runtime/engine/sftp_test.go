@@ -172,7 +172,7 @@ workflow(name = "test", vus = 4, duration = "60s", steps = [step("put", put)])`)
 		}
 		cancel()
 	}()
-	got := run(t, ctx, Config{Workflow: w, VUs: 4, Duration: time.Minute}).Stats.Steps[0]
+	got := run(t, ctx, Config{Workflow: w, VUs: 4, Duration: time.Minute, Timeout: 30 * time.Second}).Stats.Steps[0]
 	whole := uint64(0)
 	files, err := os.ReadDir(s.Dir)
 	for _, f := range files {
