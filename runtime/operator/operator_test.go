@@ -90,6 +90,12 @@ func (w *world) within(d time.Duration, what string, is func() bool) {
 	}
 }
 
+// logged counts what the log says while all replicas wait.
+func (w *world) logged(text string) int {
+	synctest.Wait()
+	return strings.Count(w.log.String(), text)
+}
+
 func (w *world) phase(namespace, name string) string {
 	s := w.kube.Status(namespace, name)
 	if s == nil {
@@ -680,15 +686,15 @@ func TestDeletedAfterARename(t *testing.T) {
 				return
 			}
 			time.Sleep(10 * time.Minute)
-			tries := strings.Count(w.log.String(), "a job cannot be cancelled")
+			tries := w.logged("a job cannot be cancelled")
 			require.True(t, tries >= 10 && tries <= 25, "%d tries in 10 minutes", tries)
 			w.gates.Rename("")
 			require.True(t, w.gates.Edit(uid, func(j *operatortest.Job) { j.State = "COMPLETED" }))
 			w.gates.Rename("renamed")
 			time.Sleep(2 * compareEvery)
-			tries = strings.Count(w.log.String(), "a job cannot be cancelled")
+			tries = w.logged("a job cannot be cancelled")
 			time.Sleep(10 * time.Minute)
-			require.Equal(t, tries, strings.Count(w.log.String(), "a job cannot be cancelled"), "nothing to cancel")
+			require.Equal(t, tries, w.logged("a job cannot be cancelled"), "nothing to cancel")
 		})
 	}
 }
