@@ -216,6 +216,16 @@ func hostileWorkers(t *rapid.T) (out []message.WorkerShare) {
 	return out
 }
 
+// A small screen gives up a failure or a step before the URL of the live page.
+func TestSmallScreensShowThePage(t *testing.T) {
+	const page = "http://127.0.0.1:8089/"
+	for height := 5; height < 12; height++ { // four lines say how the job goes
+		if got := Screen(model(7*time.Second), Style{Width: 40}, View{Page: page}, height); !strings.Contains(got, page) || strings.Count(got, "\n") >= height {
+			t.Errorf("of %d lines:\n%s", height, got)
+		}
+	}
+}
+
 // For any statuses, sizes and views: a screen stays within its size and lets no control
 // character through.
 func TestScreensStayWithinTheirSize(t *testing.T) {

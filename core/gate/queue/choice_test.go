@@ -100,18 +100,7 @@ func TestAKeptDatacenterIsWaitedFor(t *testing.T) {
 		}
 		q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 64, Cores: cores}}}, 0)
 	}
-	var went []string
-	for _, r := range q.Ready(p, 0) {
-		for _, d := range r.To {
-			went = append(went, fmt.Sprintf("%d %s", r.Turn.Number, d.Name))
-		}
-	}
-	if want := []string{"3 small"}; !slices.Equal(went, want) {
-		t.Errorf("dispatched are %v, want %v", went, want)
-	}
-	if got, want := turns[1].Reason(p), "waits for 20 free cores in big: 8 of 8 free, and scaling can raise them to 40, 1 job before it"; got != want {
-		t.Errorf("it says %q, want %q", got, want)
-	}
+	waitsForBig(t, p, q, turns[1])
 }
 
 // A job for two datacenters waits for the one that scaling can raise and that a job before keeps. It keeps the other one
@@ -136,6 +125,12 @@ func TestAKeptDatacenterAmongTwoIsWaitedFor(t *testing.T) {
 		}
 		q.Enter(turn, &message.Plan{Workflows: []message.WorkflowPlan{{Test: true, VUs: 64, Cores: cores}}}, 0)
 	}
+	waitsForBig(t, p, q, turns[1])
+}
+
+// waitsForBig fails the test unless the third job alone is dispatched, to small, and the second one says that it waits for big.
+func waitsForBig(t *testing.T, p *places.Places, q *queue.Queue, second *queue.Turn) {
+	t.Helper()
 	var went []string
 	for _, r := range q.Ready(p, 0) {
 		for _, d := range r.To {
@@ -145,7 +140,7 @@ func TestAKeptDatacenterAmongTwoIsWaitedFor(t *testing.T) {
 	if want := []string{"3 small"}; !slices.Equal(went, want) {
 		t.Errorf("dispatched are %v, want %v", went, want)
 	}
-	if got, want := turns[1].Reason(p), "waits for 20 free cores in big: 8 of 8 free, and scaling can raise them to 40, 1 job before it"; got != want {
+	if got, want := second.Reason(p), "waits for 20 free cores in big: 8 of 8 free, and scaling can raise them to 40, 1 job before it"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }
