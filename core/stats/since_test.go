@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,7 +43,7 @@ func TestSubtractAgainstItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) (h Histogram) {
 			for _, v := range rapid.SliceOf(rapid.Uint64Range(0, 1<<rapid.IntRange(1, 60).Draw(t, "bits"))).Draw(t, name) {
-				h.RecordN(v, rapid.Uint64Range(1, 1000).Draw(t, "n"))
+				h.RecordN(v, rapid.Uint64Range(1, 1<<rapid.IntRange(1, 20).Draw(t, "bits of n")).Draw(t, "n"))
 			}
 			return h
 		}
@@ -54,6 +55,15 @@ func TestSubtractAgainstItsTwin(t *testing.T) {
 		want := now.Sub(&older).Wire()
 		if err != nil || got.Count != want.Count || got.Sum != want.Sum || got.Min != want.Min || got.Max != want.Max || string(got.Buckets) != string(want.Buckets) {
 			t.Fatalf("got %+v (%v), want %+v", got, err, want)
+		}
+		both := [2]message.Histogram{now.Wire(), older.Wire()}
+		broken := &both[rapid.IntRange(0, 1).Draw(t, "broken")]
+		if broken.Buckets = bytes.Clone(broken.Buckets); len(broken.Buckets) > 0 {
+			broken.Buckets[rapid.IntRange(0, len(broken.Buckets)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		}
+		_, err = Subtract(both[0], both[1])
+		if _, fault := FromWire(*broken); (err == nil) != (fault == nil) {
+			t.Fatalf("%+v minus %+v: %v, its reader says %v", both[0], both[1], err, fault)
 		}
 	})
 	good, bad := message.Histogram{Count: 1, Sum: 1, Min: 1, Max: 1, Buckets: []byte{2, 1}}, message.Histogram{Count: 1, Buckets: []byte{1}}

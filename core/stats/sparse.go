@@ -113,6 +113,20 @@ func join(out, mine []byte, in message.Histogram) ([]byte, error) {
 	w, last := walkOf(in), -1 // the bucket that out ends with
 	index, n, mine := following(-1, mine)
 	for theirs := in.Buckets; len(theirs) > 0; {
+		for len(theirs) >= 3 && len(mine) >= 3 { // as long as their buckets are the same, and no number is large: mostly
+			gap := theirs[0]
+			count, size, ok := shortCount(theirs)
+			following, mineSize, also := shortCount(mine)
+			if !ok || !also || gap-1 >= 0x7f || mine[0] >= 0x80 || w.first < 0 || w.last+int(gap) != index || count-1 >= w.left {
+				break
+			}
+			w.last, w.left, theirs = index, w.left-count, theirs[size:]
+			out, last = appendPair(out, index-last, add(count, n)), index
+			index, n, mine = index+int(mine[0]), following, mine[mineSize:]
+		}
+		if len(theirs) == 0 {
+			break
+		}
 		count, rest, err := w.next(theirs)
 		if err != nil {
 			return nil, err

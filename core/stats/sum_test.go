@@ -208,7 +208,7 @@ func TestSumAgreesWithMergedHistograms(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "parts") {
 			var h Histogram
 			for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 1<<rapid.IntRange(1, 50).Draw(t, "bits")), 0, 30).Draw(t, "values") {
-				h.RecordN(v, 1+v%3)
+				h.RecordN(v, 1+v%3<<rapid.IntRange(0, 16).Draw(t, "bits of n"))
 			}
 			whole.Merge(&h)
 			parts = append(parts, &message.Stats{Steps: []message.StepStats{{Name: "s", Kind: message.StepRequest, Latency: h.Wire()}}})
@@ -226,6 +226,27 @@ func TestSumAgreesWithMergedHistograms(t *testing.T) {
 		}
 		if _, err := FromWire(got); err != nil {
 			t.Fatalf("the sum cannot be read: %v", err)
+		}
+	})
+}
+
+// A sum rejects exactly what FromWire does.
+func TestASumRejectsWhatItsReaderDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h Histogram
+		for _, v := range rapid.SliceOfN(rapid.Uint64Range(0, 5000), 1, 30).Draw(t, "values") {
+			h.RecordN(v, rapid.Uint64Range(1, 300).Draw(t, "n"))
+		}
+		good, broken := h.Wire(), h.Wire()
+		broken.Buckets[rapid.IntRange(0, len(broken.Buckets)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		var sum sparse
+		var spare []byte
+		err := sum.merge(good, &spare)
+		if err == nil {
+			err = sum.merge(broken, &spare)
+		}
+		if _, fault := FromWire(broken); (err == nil) != (fault == nil) {
+			t.Fatalf("%+v and %+v: %v, its reader says %v", good, broken, err, fault)
 		}
 	})
 }
