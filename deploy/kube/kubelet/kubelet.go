@@ -38,8 +38,9 @@ type Kubelet struct {
 	all     sync.WaitGroup
 	names   *names
 
-	mu   sync.Mutex
-	pods map[types.UID]*pod
+	mu    sync.Mutex
+	pods  map[types.UID]*pod
+	ended map[types.UID]bool
 }
 
 // Delays between starts of a container, as the kubelet's: none before the first restart, then doubled from the first of them.
@@ -71,7 +72,7 @@ func Start(ctx context.Context, c Config) (*Kubelet, error) {
 		return nil, err
 	}
 	ctx, end := context.WithCancel(ctx)
-	k := &Kubelet{config: c, network: net, backoff: flowcontrol.NewBackOff(backoffMin, backoffMax), end: end, pods: map[types.UID]*pod{}}
+	k := &Kubelet{config: c, network: net, backoff: flowcontrol.NewBackOff(backoffMin, backoffMax), end: end, pods: map[types.UID]*pod{}, ended: map[types.UID]bool{}}
 	if err := k.start(ctx); err != nil {
 		k.Stop()
 		return nil, err
@@ -138,6 +139,9 @@ func (k *Kubelet) seen(ctx context.Context, object any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.pods[newest.UID]
+	if k.ended[newest.UID] {
+		return // an update of the API server's that its end has overtaken
+	}
 	if p == nil {
 		p = newPod(k, newest)
 		k.pods[newest.UID] = p
@@ -146,6 +150,7 @@ func (k *Kubelet) seen(ctx context.Context, object any) {
 			k.mu.Lock()
 			defer k.mu.Unlock()
 			delete(k.pods, newest.UID)
+			k.ended[newest.UID] = true
 		})
 	}
 	p.update(newest, false)
