@@ -22,6 +22,7 @@ type row struct {
 	tries    int
 	faults   int
 	left     int
+	took     time.Duration
 	trouble  string // why it was not judged, or a remark
 }
 

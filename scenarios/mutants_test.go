@@ -270,7 +270,9 @@ func TestMutantsAreCaught(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				began := time.Now()
 				r := m.hunt(s, t.TempDir(), tries, shrink)
+				r.took = time.Since(began)
 				mutex.Lock()
 				defer mutex.Unlock()
 				rows = append(rows, r)

@@ -74,7 +74,7 @@ func (d *told) row(r *row) {
 	if d.line != nil {
 		d.line.Clear()
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s\n", d.status(time.Now()), r)
+	fmt.Fprintf(os.Stderr, "%s, this one %.1fs: %s\n", d.status(time.Now()), r.took.Seconds(), r)
 }
 
 func (d *told) end() {

@@ -211,8 +211,9 @@ func TestHostileServers(t *testing.T) {
 		{"beats alone", strings.Repeat("\x00", 4000), "its answer broke off"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			g := behaves(t, text(200, frames.Type, c.body))
-			_, err := dial(t, func(c *Config) { c.Answer = 200 * time.Millisecond }, g).all(t, &message.JobQuery{Job: job})
+			_, err := dial(t, func(c *Config) { c.Answer = 3 * time.Second }, g).all(t, &message.JobQuery{Job: job})
 			require.ErrorContains(t, err, c.says)
 		})
 	}
