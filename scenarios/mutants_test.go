@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,8 +95,13 @@ func TestPlanted(t *testing.T) {
 // passes.
 const playMax = 2 * time.Minute
 
+// playingAtOnce bounds the worlds that play at the same time: they compute, while most other tests wait for something.
+var playingAtOnce = make(chan struct{}, runtime.GOMAXPROCS(0)+1)
+
 // play starts a binary for one run.
 func (p playing) play(bin string) (played, error) {
+	playingAtOnce <- struct{}{}
+	defer func() { <-playingAtOnce }()
 	spec, err := json.Marshal(p)
 	if err != nil {
 		return played{}, err

@@ -58,9 +58,7 @@ func TestSubtractAgainstItsTwin(t *testing.T) {
 		}
 		both := [2]message.Histogram{now.Wire(), older.Wire()}
 		broken := &both[rapid.IntRange(0, 1).Draw(t, "broken")]
-		if broken.Buckets = bytes.Clone(broken.Buckets); len(broken.Buckets) > 0 {
-			broken.Buckets[rapid.IntRange(0, len(broken.Buckets)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
-		}
+		broken.Buckets = breakPairs(t, broken.Buckets)
 		_, err = Subtract(both[0], both[1])
 		if _, fault := FromWire(*broken); (err == nil) != (fault == nil) {
 			t.Fatalf("%+v minus %+v: %v, its reader says %v", both[0], both[1], err, fault)
@@ -72,4 +70,28 @@ func TestSubtractAgainstItsTwin(t *testing.T) {
 			t.Errorf("%+v was read", in)
 		}
 	}
+}
+
+// breakPairs changes a byte, or adds a bucket that is empty among the others.
+func breakPairs(t *rapid.T, b []byte) []byte {
+	if len(b) == 0 {
+		return b
+	}
+	out := bytes.Clone(b)
+	if rapid.Bool().Draw(t, "change") {
+		out[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		return out
+	}
+	out = out[:0]
+	for skip := rapid.IntRange(0, 20).Draw(t, "skip"); len(b) > 0; skip-- {
+		gap, n, rest, err := pair(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if skip <= 0 && gap > 1 {
+			return append(appendPair(append(out, 1, 0), int(gap)-1, n), rest...)
+		}
+		out, b = appendPair(out, int(gap), n), rest
+	}
+	return out
 }
