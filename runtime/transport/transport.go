@@ -264,23 +264,23 @@ func (t *Transport) admit(conn net.Conn) bool {
 	return true
 }
 
-// makeRoom returns when a stranger has left, or false when the node ends.
+// makeRoom returns when a stranger has left, or false when the node ends. It closes one at most: the room of a closed one
+// is free as soon as its goroutine has noticed.
 func (t *Transport) makeRoom() bool {
 	for {
 		oldest, age := t.oldest()
-		wait := max(t.config.Limits.Crowd-age, time.Millisecond)
+		var look <-chan time.Time
 		if oldest != nil && age >= t.config.Limits.Crowd {
 			t.counters.crowded.Add(1)
 			_ = oldest.Close() // its handshake ends with an error
+		} else {
+			look = time.After(max(t.config.Limits.Crowd-age, time.Millisecond))
 		}
-		look := time.NewTimer(wait)
 		select {
 		case t.room <- struct{}{}:
-			look.Stop()
 			return true
-		case <-look.C:
+		case <-look:
 		case <-t.dialing.Done():
-			look.Stop()
 			return false
 		}
 	}

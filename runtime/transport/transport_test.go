@@ -452,6 +452,32 @@ func TestWhatIsNotReachedIsLoggedOnce(t *testing.T) {
 	}
 }
 
+// A newcomer closes one stranger, however long that one's goroutine needs to notice.
+func TestANewcomerClosesOneStranger(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := &Transport{room: make(chan struct{}, 3), unknown: map[net.Conn]time.Time{}, dialing: ctx}
+	for range cap(h.room) {
+		conn, _ := net.Pipe()
+		h.unknown[conn] = time.Now().Add(-time.Minute)
+		h.room <- struct{}{}
+	}
+	in := make(chan bool)
+	go func() { in <- h.makeRoom() }()
+	select {
+	case <-in:
+		t.Fatal("it came in before a stranger had left")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if got := h.counters.crowded.Load(); got != 1 {
+		t.Errorf("%d strangers were closed, want 1", got)
+	}
+	<-h.room
+	if !<-in {
+		t.Error("it was kept out")
+	}
+}
+
 // TestSlowLoris holds more connections than may stay without a Hello, and a
 // frame that never ends.
 func TestSlowLoris(t *testing.T) {
