@@ -110,13 +110,14 @@ func (t *Transport) post(to node.Addr, b []byte) {
 		return
 	}
 	t.workers.Go(func() {
-		at, err := lookup(t.dialing, to)
-		for _, waiting := range t.datagrams.names.learn(to, at, err) {
+		found, err := lookup(t.dialing, to)
+		at, waiting := t.datagrams.names.learn(to, found, err)
+		for _, b := range waiting {
 			if err != nil {
 				t.counters.datagrams.dropped.Add(1)
 				continue
 			}
-			t.write(at, waiting)
+			t.write(at, b)
 		}
 	})
 }

@@ -130,7 +130,8 @@ const (
 	namesMax    = 4096
 )
 
-// names remembers where the nodes are that datagrams go to by name.
+// names remembers where the nodes are that datagrams go to by name. A node that has started again may have
+// another address: each new stream of it makes its name's answer stale, and says which of several addresses is its own.
 type names struct {
 	mu    sync.Mutex
 	known map[node.Addr]*name
@@ -139,6 +140,7 @@ type names struct {
 type name struct {
 	at      netip.AddrPort
 	until   time.Time
+	met     netip.Addr // where its newest stream leads; zero: there was none
 	asking  bool
 	waiting [][]byte
 }
@@ -150,14 +152,7 @@ func (n *names) init() { n.known = map[node.Addr]*name{} }
 func (n *names) find(to node.Addr, b []byte) (at netip.AddrPort, known, ask bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	e := n.known[to]
-	if e == nil {
-		if len(n.known) >= namesMax {
-			clear(n.known)
-		}
-		e = &name{}
-		n.known[to] = e
-	}
+	e := n.of(to)
 	if time.Now().Before(e.until) {
 		return e.at, true, false
 	}
@@ -169,37 +164,66 @@ func (n *names) find(to node.Addr, b []byte) (at netip.AddrPort, known, ask bool
 	return at, false, ask
 }
 
-// learn files an answer and returns what waited for it.
-func (n *names) learn(to node.Addr, at netip.AddrPort, err error) [][]byte {
+// of returns what is known of a name, under the mutex.
+func (n *names) of(to node.Addr) *name {
+	e := n.known[to]
+	if e == nil {
+		if len(n.known) >= namesMax {
+			clear(n.known)
+		}
+		e = &name{}
+		n.known[to] = e
+	}
+	return e
+}
+
+// meet notes where a stream leads whose peer has that name. Addresses are no names.
+func (n *names) meet(peer node.Addr, at net.Addr) {
+	tcp, ok := at.(*net.TCPAddr)
+	if _, err := netip.ParseAddrPort(string(peer)); !ok || err == nil || peer == "" {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	e := n.of(peer)
+	e.met, e.until = tcp.AddrPort().Addr().Unmap(), time.Time{}
+}
+
+// learn files an answer, and returns where datagrams go from now on, and what waited for it.
+func (n *names) learn(to node.Addr, found []netip.AddrPort, err error) (at netip.AddrPort, waiting [][]byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	e := n.known[to]
 	if e == nil {
-		return nil
+		return at, nil
 	}
-	waiting := e.waiting
+	waiting = e.waiting
 	e.waiting, e.asking = nil, false
 	if err == nil {
-		e.at, e.until = at, time.Now().Add(nameFresh)
+		mine := max(0, slices.IndexFunc(found, func(a netip.AddrPort) bool { return a.Addr() == e.met }))
+		e.at, e.until = found[mine], time.Now().Add(nameFresh)
 	}
-	return waiting
+	return e.at, waiting
 }
 
-// lookup asks the system where host:port is.
-func lookup(ctx context.Context, to node.Addr) (netip.AddrPort, error) {
+// lookup asks the system where host:port is. It returns one address at least, or an error.
+func lookup(ctx context.Context, to node.Addr) (found []netip.AddrPort, err error) {
 	host, service, err := net.SplitHostPort(string(to))
 	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("address %q: %w: give host:port", to, err)
+		return nil, fmt.Errorf("address %q: %w: give host:port", to, err)
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
 	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("address %q: port: %w", to, err)
+		return nil, fmt.Errorf("address %q: port: %w", to, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return netip.AddrPort{}, err
+		return nil, err
 	}
-	return netip.AddrPortFrom(found[0].Unmap(), uint16(port)), nil
+	for _, at := range all {
+		found = append(found, netip.AddrPortFrom(at.Unmap(), uint16(port)))
+	}
+	return found, nil
 }

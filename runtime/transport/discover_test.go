@@ -116,3 +116,61 @@ func TestResolverAt(t *testing.T) {
 		}
 	}
 }
+
+// Datagrams go where the newest stream of a name leads, if that is one of the addresses that the name has.
+func TestDatagramsFollowStreams(t *testing.T) {
+	var n names
+	n.init()
+	const gate = node.Addr("gate-1.example:7400")
+	former, stale, fresh := netip.MustParseAddrPort("10.0.0.1:7400"), netip.MustParseAddrPort("10.0.0.2:7400"), netip.MustParseAddrPort("10.0.0.3:7400")
+	ask := func(found ...netip.AddrPort) netip.AddrPort {
+		t.Helper()
+		if at, known, ask := n.find(gate, []byte("b")); known || !ask {
+			t.Fatalf("%v is used without a look-up: %v", at, known)
+		}
+		at, waiting := n.learn(gate, found, nil)
+		if len(waiting) != 1 {
+			t.Fatalf("%d datagrams have waited, want one", len(waiting))
+		}
+		if known, is, _ := n.find(gate, nil); !is || known != at {
+			t.Fatalf("%v is known (%v), want %v", known, is, at)
+		}
+		return at
+	}
+	if at := ask(former); at != former {
+		t.Errorf("%v, want the only one", at)
+	}
+	n.meet(gate, net.TCPAddrFromAddrPort(netip.MustParseAddrPort("10.0.0.3:51000")))
+	if at := ask(stale, fresh); at != fresh {
+		t.Errorf("%v, want the one that the stream leads to", at)
+	}
+	n.meet(gate, net.TCPAddrFromAddrPort(netip.MustParseAddrPort("192.0.2.1:51000"))) // of a gateway between
+	if at := ask(stale, fresh); at != stale {
+		t.Errorf("%v, want the first: none is the stream's", at)
+	}
+	n.meet("10.0.0.9:7400", net.TCPAddrFromAddrPort(fresh))
+	n.meet("", net.TCPAddrFromAddrPort(fresh))
+	if len(n.known) != 1 {
+		t.Errorf("%d names are known, want one: addresses and clients have none", len(n.known))
+	}
+}
+
+// Both ends of a stream note where it leads.
+func TestStreamsTellWhereNamesLead(t *testing.T) {
+	named := func(c *Config) { c.Self.Addr = node.Addr(c.Self.ID) + ".example:7400" }
+	a, b := serve(t, "a", named), serve(t, "b", named)
+	a.Open(b.addr())
+	a.ear.want(t, "opened 1 b#1")
+	b.ear.want(t, "opened 1 a#1")
+	for _, h := range []struct {
+		host
+		peer node.Addr
+	}{{a, "b.example:7400"}, {b, "a.example:7400"}} {
+		n := &h.datagrams.names
+		n.mu.Lock()
+		if e := n.known[h.peer]; e == nil || e.met != netip.MustParseAddr("127.0.0.1") {
+			t.Errorf("nothing is known of %s, want 127.0.0.1", h.peer)
+		}
+		n.mu.Unlock()
+	}
+}

@@ -100,6 +100,7 @@ type shaken struct {
 func (t *Transport) shake(conn net.Conn, dialed bool) (*shaken, error) {
 	s, err := t.hellos(conn, dialed)
 	if err == nil {
+		t.datagrams.names.meet(s.peer.Addr, conn.RemoteAddr())
 		return s, nil
 	}
 	if !onlyAsked(err) {

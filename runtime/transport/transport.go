@@ -45,7 +45,9 @@ type Limits struct {
 	Queue     int           // bytes that wait to be written on one stream
 }
 
-// DefaultLimits are those of production. Within five seconds a Hello crosses any ocean despite
+// DefaultLimits are those of production. In three seconds a connection opens across any ocean despite a lost packet.
+// Where a node has gone with its address, the connection gets no answer at all: a worker must try the node's new one
+// before worker.renewal_timeout is over. Within five seconds a Hello crosses any ocean despite
 // two lost packets; more would only help slow-loris. In ten seconds a frame of 1 MiB arrives at
 // 1 Mbit/s. A queue of 8 MiB holds several of the largest results; a peer that is further
 // behind should lose its stream. In half a second an honest peer has sent Hello, across any
@@ -53,7 +55,7 @@ type Limits struct {
 // limit of open files is lower, all these places are fewer.
 func DefaultLimits() Limits {
 	return Limits{
-		Dial: 5 * time.Second, Handshake: 5 * time.Second, Frame: 10 * time.Second, Write: 10 * time.Second,
+		Dial: 3 * time.Second, Handshake: 5 * time.Second, Frame: 10 * time.Second, Write: 10 * time.Second,
 		Linger: time.Second, Strangers: 1024, Clients: 20_000, Nodes: 20_000, Crowd: 500 * time.Millisecond, Queue: 8 << 20,
 	}.bounded(descriptors())
 }

@@ -21,6 +21,7 @@ import (
 	"hyperscale/core/message"
 	"hyperscale/core/message/toy"
 	"hyperscale/core/node"
+	"hyperscale/core/worker"
 )
 
 // everyone says that the hall serves all streams that a node accepts, not only those of clients.
@@ -449,6 +450,16 @@ func TestWhatIsNotReachedIsLoggedOnce(t *testing.T) {
 	want := `the peer's cluster is \"c\", this node wants \"d\": set --cluster`
 	if n := strings.Count(log.String(), want); n != 1 {
 		t.Errorf("%q was logged %d times, want once:\n%s", want, n, log.String())
+	}
+}
+
+// A worker whose manager starts again with another address, and whose first connection gets no answer, reaches it before
+// it ends that manager's shards.
+func TestAWorkerDialsTwiceInItsRenewalTimeout(t *testing.T) {
+	w := worker.Default()
+	first, second := w.ReconnectMin+DefaultLimits().Dial, 2*w.ReconnectMin
+	if answered := w.Heartbeat; first+second+answered >= w.RenewalTimeout {
+		t.Errorf("the second connection opens %v after the last answer, want less than %v", first+second+answered, w.RenewalTimeout)
 	}
 }
 
