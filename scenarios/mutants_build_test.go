@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// Compiling takes longer than playing. These binaries are not debugged, and the worlds, the
-// largest package, spend no time in their own code.
+// Compiling takes longer than playing. These binaries are not debugged, as nothing is that CI builds, and the worlds,
+// the largest package, spend no time in their own code.
 const (
-	quick    = "-gcflags=hyperscale/...=-dwarf=false"
+	quick    = "-gcflags=all=-dwarf=false"
 	quickest = "-gcflags=hyperscale/scenarios=-dwarf=false -N -l"
 )
 

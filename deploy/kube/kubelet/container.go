@@ -49,6 +49,9 @@ func (c *container) wait(reason, message string) {
 func (c *container) run(ctx context.Context) {
 	key := string(c.pod.uid) + " " + c.spec.Name
 	back := c.pod.kubelet.backoff
+	if late := c.pod.late; late > 0 && !c.rest(ctx, late) {
+		return
+	}
 	for {
 		p, reason, err := c.start(ctx)
 		if err != nil {

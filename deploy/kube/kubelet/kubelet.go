@@ -41,6 +41,7 @@ type Kubelet struct {
 	mu    sync.Mutex
 	pods  map[types.UID]*pod
 	ended map[types.UID]bool
+	delay time.Duration // of the first start of containers
 }
 
 // Delays between starts of a container, as the kubelet's: none before the first restart, then doubled from the first of them.
@@ -190,6 +191,13 @@ func (k *Kubelet) Kill(namespace, name string) error {
 		<-process.done
 	}
 	return nil
+}
+
+// Delay makes containers of pods that come from now on start so much later, as those on a new machine do.
+func (k *Kubelet) Delay(how time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.delay = how
 }
 
 // Log is the path of what a container of a pod has written, in all its starts.

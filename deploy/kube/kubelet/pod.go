@@ -25,6 +25,7 @@ type pod struct {
 	name      string
 	uid       types.UID
 	began     time.Time
+	late      time.Duration // its containers start so much later
 	ending    chan struct{} // closed when the pod must end
 	dirty     chan struct{} // has an element while the status is to be reported
 	wire      wire          // set before containers run
@@ -41,7 +42,7 @@ type pod struct {
 
 func newPod(k *Kubelet, newest *corev1.Pod) *pod {
 	p := &pod{
-		kubelet: k, namespace: newest.Namespace, name: newest.Name, uid: newest.UID, began: time.Now(), newest: newest,
+		kubelet: k, namespace: newest.Namespace, name: newest.Name, uid: newest.UID, began: time.Now(), late: k.delay, newest: newest,
 		ending: make(chan struct{}), dirty: make(chan struct{}, 1), hurried: make(chan struct{}), addresses: addresses{host: Address},
 	}
 	for i := range newest.Spec.Containers {

@@ -22,8 +22,5 @@ func TestReady(t *testing.T) {
 	}
 	j := w.Submit(t.Context(), "first", 3, 3*time.Second)
 	t.Log(j)
-	j.Completed(t)
-	if got := w.Target.Count(j.Path()); uint64(got) != j.Result.Totals.Started {
-		t.Errorf("the target had %d requests, and the result says %d", got, j.Result.Totals.Started)
-	}
+	j.Whole(t, w.Target)
 }

@@ -58,6 +58,9 @@ func (j *Job) String() string {
 		j.key, j.code, j.took.Seconds(), j.Result.Outcome, j.Result.Error, j.Result.Totals.OK, j.Result.Totals.Started, said)
 }
 
+// Took is the time from its submission until its client had its result.
+func (j *Job) Took() time.Duration { return j.took }
+
 // Path is that of the job's requests at the target.
 func (j *Job) Path() string { return "/" + j.key }
 
@@ -97,6 +100,15 @@ func (j *Job) Completed(t *testing.T) {
 	t.Helper()
 	if j.code != 0 || j.Result.Outcome != "COMPLETED" || j.Result.Totals.Failed > 0 || j.Result.Totals.OK == 0 {
 		t.Errorf("%v", j)
+	}
+}
+
+// Whole fails the test unless a job has completed, and its result has each request that the target had: no attempt was lost.
+func (j *Job) Whole(t *testing.T, target *Target) {
+	t.Helper()
+	j.Completed(t)
+	if got := target.Count(j.Path()); uint64(got) != j.Result.Totals.Started {
+		t.Errorf("the target had %d requests of %v", got, j)
 	}
 }
 

@@ -99,7 +99,13 @@ func (s *Pods) count(role string) (n int) {
 // Wait waits until all members are ready.
 func (s *Pods) Wait(limit time.Duration) {
 	s.t.Helper()
-	Within(s.t, limit, fmt.Sprintf("the pods %v are ready", Members()), func() bool { return maps.Equal(s.ready(), Members()) })
+	s.WaitFor(limit, Members())
+}
+
+// WaitFor waits until so many pods of each role are ready.
+func (s *Pods) WaitFor(limit time.Duration, members map[string]int) {
+	s.t.Helper()
+	Within(s.t, limit, fmt.Sprintf("the pods %v are ready", members), func() bool { return maps.Equal(s.ready(), members) })
 }
 
 // Pod is the newest version of one, or nil.

@@ -137,8 +137,8 @@ patches:
                 resources: {requests: {cpu: "2", memory: 1Gi}, limits: {cpu: "2", memory: 1Gi}}
 `
 
-// Overlay writes that kustomization, and returns its folder.
-func (w *World) Overlay() string {
+// Overlay writes that kustomization with some more patches, and returns its folder.
+func (w *World) Overlay(patches ...string) string {
 	w.t.Helper()
 	folder := w.t.TempDir()
 	path, err := filepath.Abs(filepath.Join("..", "..", "kubernetes", "overlays", "one-cluster"))
@@ -146,7 +146,7 @@ func (w *World) Overlay() string {
 		path, err = filepath.Rel(folder, path)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, "kustomization.yaml"), fmt.Appendf(nil, small, path), 0o644)
+		err = os.WriteFile(filepath.Join(folder, "kustomization.yaml"), fmt.Appendf(nil, small+strings.Join(patches, ""), path), 0o644)
 	}
 	if err != nil {
 		w.t.Fatal(err)
