@@ -110,7 +110,12 @@ func (d *difference) together(b, rest []byte) (behind, behindOlder []byte) {
 			d.first = at
 		}
 		d.count += n
-		pairs, last = appendPair(pairs, at-last, n), at
+		if step := at - last; uint64(step)|n < 0x80 {
+			pairs = append(pairs, byte(step), byte(n))
+		} else {
+			pairs = appendPair(pairs, step, n)
+		}
+		last = at
 	}
 	d.is.last, d.is.left, d.was.last, d.was.left, d.last, d.pairs = at, left, at, had, last, pairs
 	return b, rest

@@ -1,8 +1,12 @@
 package pods
 
 import (
+	"bufio"
+	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hyperscale/deploy/kube/controlplane"
 	"hyperscale/deploy/kube/world"
@@ -42,4 +46,27 @@ func (w *cell) kubectl(args ...string) string {
 func (w *cell) apply() {
 	w.t.Helper()
 	w.kubectl("apply", "-k", w.Overlay())
+}
+
+// metric sums the lines of a pod's metrics that begin so, up to their value.
+func (w *cell) metric(pod, line string) (sum float64) {
+	w.t.Helper()
+	client := http.Client{Timeout: 5 * time.Second}
+	answer, err := client.Get("http://" + w.Pods.Pod(pod).Status.PodIP + ":9400/metrics")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if !strings.HasPrefix(lines.Text(), line) {
+			continue
+		}
+		value := strings.Fields(lines.Text())
+		n, err := strconv.ParseFloat(value[len(value)-1], 64)
+		if err != nil {
+			w.t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		sum += n
+	}
+	return sum
 }

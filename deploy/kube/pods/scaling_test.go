@@ -1,12 +1,8 @@
 package pods
 
 import (
-	"bufio"
 	"fmt"
 	"math"
-	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -83,7 +79,7 @@ func (w *cell) follow() {
 	w.t.Helper()
 	wanted := 0.0
 	for _, gate := range w.Pods.Names("gate") {
-		wanted += w.wanted(gate)
+		wanted += w.metric(gate, "hyperscale_gate_wanted_cores{")
 	}
 	now := len(w.Pods.Names("worker"))
 	next := min(int(math.Ceil(wanted)), max(2*now, now+10))
@@ -104,27 +100,4 @@ func (w *cell) scale(workers int) {
 	if err != nil {
 		w.t.Fatalf("scale to %d workers: %v", workers, err)
 	}
-}
-
-// wanted is the metric of a gate.
-func (w *cell) wanted(gate string) (sum float64) {
-	w.t.Helper()
-	client := http.Client{Timeout: 5 * time.Second}
-	answer, err := client.Get("http://" + w.Pods.Pod(gate).Status.PodIP + ":9400/metrics")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		if !strings.HasPrefix(lines.Text(), "hyperscale_gate_wanted_cores{") {
-			continue
-		}
-		_, value, _ := strings.Cut(lines.Text(), "} ")
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			w.t.Fatalf("%s: %v", lines.Text(), err)
-		}
-		sum += n
-	}
-	return sum
 }
