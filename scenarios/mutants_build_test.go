@@ -22,6 +22,8 @@ const worlds = "hyperscale/scenarios"
 
 // compile builds test binaries and returns go's output.
 func compile(bin string, packages []string, flags ...string) ([]byte, error) {
+	playingAtOnce <- struct{}{}
+	defer func() { <-playingAtOnce }()
 	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", quick, quickest, "-o", bin}, flags...)
 	out, err := exec.Command("go", append(args, packages...)...).CombinedOutput()
 	if err != nil {

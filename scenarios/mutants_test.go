@@ -95,7 +95,7 @@ func TestPlanted(t *testing.T) {
 // passes.
 const playMax = 2 * time.Minute
 
-// playingAtOnce bounds the worlds that play at the same time: they compute, while most other tests wait for something.
+// playingAtOnce bounds the worlds that play, and the builds, at the same time: they compute, while most other tests wait for something.
 var playingAtOnce = make(chan struct{}, runtime.GOMAXPROCS(0)+1)
 
 // play starts a binary for one run.

@@ -126,6 +126,7 @@ func Find(ctx context.Context, r *resolve.Resolver, name node.Addr) node.Names {
 // Bounds of the names that datagrams are sent to. Streams resolve at every Open.
 const (
 	nameFresh   = 30 * time.Second // how long an answer is used
+	nameUnsure  = 2 * time.Second  // how long one is that lacks where the newest stream leads: DNS may be behind
 	nameWaiting = 16               // datagrams that wait for one answer
 	namesMax    = 4096
 )
@@ -142,6 +143,7 @@ type name struct {
 	until   time.Time
 	met     netip.Addr // where its newest stream leads; zero: there was none
 	asking  bool
+	again   bool // a stream has opened meanwhile that leads elsewhere: the answer is stale when it comes
 	waiting [][]byte
 }
 
@@ -185,8 +187,13 @@ func (n *names) meet(peer node.Addr, at net.Addr) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.known[peer] == nil && len(n.known) >= namesMax {
+		return // names that peers choose displace none that datagrams go to
+	}
 	e := n.of(peer)
-	e.met, e.until = tcp.AddrPort().Addr().Unmap(), time.Time{}
+	if e.met = tcp.AddrPort().Addr().Unmap(); e.at.Addr() != e.met {
+		e.until, e.again = time.Time{}, e.asking
+	}
 }
 
 // learn files an answer, and returns where datagrams go from now on, and what waited for it.
@@ -200,9 +207,15 @@ func (n *names) learn(to node.Addr, found []netip.AddrPort, err error) (at netip
 	waiting = e.waiting
 	e.waiting, e.asking = nil, false
 	if err == nil {
-		mine := max(0, slices.IndexFunc(found, func(a netip.AddrPort) bool { return a.Addr() == e.met }))
-		e.at, e.until = found[mine], time.Now().Add(nameFresh)
+		mine, fresh := slices.IndexFunc(found, func(a netip.AddrPort) bool { return a.Addr() == e.met }), nameFresh
+		if mine < 0 && e.met.IsValid() {
+			fresh = nameUnsure
+		}
+		if e.at = found[max(0, mine)]; !e.again {
+			e.until = time.Now().Add(fresh)
+		}
 	}
+	e.again = false
 	return e.at, waiting
 }
 

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -148,10 +149,30 @@ func TestDatagramsFollowStreams(t *testing.T) {
 	if at := ask(stale, fresh); at != stale {
 		t.Errorf("%v, want the first: none is the stream's", at)
 	}
+	if left := time.Until(n.known[gate].until); left > nameUnsure {
+		t.Errorf("an answer without the stream's address serves for %v, want %v", left, nameUnsure)
+	}
+	n.meet(gate, net.TCPAddrFromAddrPort(netip.MustParseAddrPort("10.0.0.2:51001")))
+	if at, known, _ := n.find(gate, nil); !known || at != stale {
+		t.Errorf("a stream to %v makes its own address stale (%v)", at, known)
+	}
+	n.known[gate].until = time.Time{}
+	n.find(gate, []byte("b"))
+	n.meet(gate, net.TCPAddrFromAddrPort(netip.MustParseAddrPort("10.0.0.3:51002")))
+	n.learn(gate, []netip.AddrPort{stale}, nil) // asked before the stream
+	if at := ask(stale, fresh); at != fresh {
+		t.Errorf("%v, want the one that the newest stream leads to", at)
+	}
 	n.meet("10.0.0.9:7400", net.TCPAddrFromAddrPort(fresh))
 	n.meet("", net.TCPAddrFromAddrPort(fresh))
 	if len(n.known) != 1 {
 		t.Errorf("%d names are known, want one: addresses and clients have none", len(n.known))
+	}
+	for i := range 2 * namesMax {
+		n.meet(node.Addr(fmt.Sprintf("node-%d.example:7400", i)), net.TCPAddrFromAddrPort(fresh))
+	}
+	if len(n.known) != namesMax || n.known[gate] == nil {
+		t.Errorf("%d names are known, want %d, and %s among them", len(n.known), namesMax, gate)
 	}
 }
 
@@ -162,6 +183,9 @@ func TestStreamsTellWhereNamesLead(t *testing.T) {
 	a.Open(b.addr())
 	a.ear.want(t, "opened 1 b#1")
 	b.ear.want(t, "opened 1 a#1")
+	client := serve(t, "client", func(c *Config) { named(c); c.Self.Role = node.RoleClient })
+	client.Open(b.addr())
+	b.ear.want(t, "opened 2 client#1")
 	for _, h := range []struct {
 		host
 		peer node.Addr
@@ -170,6 +194,9 @@ func TestStreamsTellWhereNamesLead(t *testing.T) {
 		n.mu.Lock()
 		if e := n.known[h.peer]; e == nil || e.met != netip.MustParseAddr("127.0.0.1") {
 			t.Errorf("nothing is known of %s, want 127.0.0.1", h.peer)
+		}
+		if n.known["client.example:7400"] != nil {
+			t.Error("a client has a name that datagrams go to")
 		}
 		n.mu.Unlock()
 	}

@@ -37,7 +37,7 @@
 //	TRANSPORT-11 A peer that only asks (Ask, Echo) opens no stream and reaches no sink; an answer to an
 //	            echo has no byte more than its question.
 //	TRANSPORT-12 A datagram to a name goes where the peer's newest stream leads, if the name has that address. An answer
-//	            serves for 30 s, and never past a new stream of the peer.
+//	            serves for 30 s, one without that address for 2 s, and none past a new stream that leads elsewhere.
 //
 // Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, ask.go, rest.go, crowd.go, hall.go, descriptor.go,
 // frame.go, datagram.go, header.go, discover.go, quiet.go.

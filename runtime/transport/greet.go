@@ -34,7 +34,9 @@ func (t *Transport) greet(conn net.Conn) {
 		return
 	}
 	leave := func() { t.crowd.leave(peer.Role, from) }
-	if peer.Role == node.RoleClient && from.IsValid() {
+	if peer.Role != node.RoleClient { // no datagram goes to one
+		t.datagrams.names.meet(peer.Addr, conn.RemoteAddr())
+	} else if from.IsValid() {
 		shaken.peer.Source = from.String()
 	}
 	if t.seats(peer.Role) && t.seat(shaken, leave) {
@@ -100,7 +102,6 @@ type shaken struct {
 func (t *Transport) shake(conn net.Conn, dialed bool) (*shaken, error) {
 	s, err := t.hellos(conn, dialed)
 	if err == nil {
-		t.datagrams.names.meet(s.peer.Addr, conn.RemoteAddr())
 		return s, nil
 	}
 	if !onlyAsked(err) {

@@ -137,6 +137,7 @@ func (s *stream) dial(ctx context.Context) {
 		s.unreached(fmt.Sprintf("greet %s: %s", s.to, readReason(err)), errors.As(err, &refused) && refused.unfit())
 		return
 	}
+	s.t.datagrams.names.meet(shaken.peer.Addr, conn.RemoteAddr())
 	s.run(shaken)
 }
 

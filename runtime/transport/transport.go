@@ -45,8 +45,8 @@ type Limits struct {
 	Queue     int           // bytes that wait to be written on one stream
 }
 
-// DefaultLimits are those of production. In three seconds a connection opens across any ocean despite a lost packet.
-// Where a node has gone with its address, the connection gets no answer at all: a worker must try the node's new one
+// DefaultLimits are those of production. In three seconds a connection to one address opens across any ocean
+// despite a lost packet. An address whose node has gone may not answer at all: a worker tries the node's new one
 // before worker.renewal_timeout is over. Within five seconds a Hello crosses any ocean despite
 // two lost packets; more would only help slow-loris. In ten seconds a frame of 1 MiB arrives at
 // 1 Mbit/s. A queue of 8 MiB holds several of the largest results; a peer that is further

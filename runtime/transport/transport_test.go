@@ -453,13 +453,13 @@ func TestWhatIsNotReachedIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// A worker whose manager starts again with another address, and whose first connection gets no answer, reaches it before
+// A worker whose manager starts again with another address, and whose first connection gets no answer, begins the second one before
 // it ends that manager's shards.
 func TestAWorkerDialsTwiceInItsRenewalTimeout(t *testing.T) {
 	w := worker.Default()
 	first, second := w.ReconnectMin+DefaultLimits().Dial, 2*w.ReconnectMin
 	if answered := w.Heartbeat; first+second+answered >= w.RenewalTimeout {
-		t.Errorf("the second connection opens %v after the last answer, want less than %v", first+second+answered, w.RenewalTimeout)
+		t.Errorf("the second connection begins %v after the last answer, want less than %v", first+second+answered, w.RenewalTimeout)
 	}
 }
 
@@ -475,6 +475,9 @@ func TestANewcomerClosesOneStranger(t *testing.T) {
 	}
 	in := make(chan bool)
 	go func() { in <- h.makeRoom() }()
+	for h.counters.crowded.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
 	select {
 	case <-in:
 		t.Fatal("it came in before a stranger had left")

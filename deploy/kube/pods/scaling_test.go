@@ -17,6 +17,9 @@ const (
 	scaleMost = 10
 )
 
+// wanted is what the job wants, with one core at first.
+const wanted = 10
+
 // cameWithin bounds how long a job waits for workers that need 20 s to come.
 const (
 	cameWithin  = 60 * time.Second
@@ -28,14 +31,14 @@ const (
 // which lose nothing.
 func TestScaling(t *testing.T) {
 	w := start(t, 3)
-	w.kubectl("apply", "-k", w.Overlay(fmt.Sprintf(scaled, scaleMost)))
+	w.kubectl("apply", "-k", w.Overlay(fmt.Sprintf(scaled, wanted)))
 	members := world.Members()
 	members["worker"] = 1
 	w.Pods.WaitFor(5*time.Minute, members)
 	w.Kubelet.Delay(workerComes)
 	began := time.Now()
 	wide := make(chan *world.Job, 1)
-	go func() { wide <- w.Submit(t.Context(), "wide", scaleMost, 15*time.Second) }()
+	go func() { wide <- w.Submit(t.Context(), "wide", wanted, 15*time.Second) }()
 	for next := began.Add(scaleEach); w.Target.Count("/wide") == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Since(began) > 4*time.Minute {
 			t.Fatal("the job has sent nothing")
@@ -77,13 +80,13 @@ const scaled = `  - target: {kind: Deployment, name: hyperscale-worker}
 // there are, or ten more. It takes none away: that waits for 10 minutes.
 func (w *cell) follow() {
 	w.t.Helper()
-	wanted := 0.0
+	sum := 0.0
 	for _, gate := range w.Pods.Names("gate") {
-		wanted += w.metric(gate, "hyperscale_gate_wanted_cores{")
+		sum += w.metric(gate, "hyperscale_gate_wanted_cores{")
 	}
 	now := len(w.Pods.Names("worker"))
-	next := min(int(math.Ceil(wanted)), max(2*now, now+10))
-	w.t.Logf("%.0f cores are wanted, %d workers are there", wanted, now)
+	next := min(int(math.Ceil(sum)), max(2*now, now+scaleMost))
+	w.t.Logf("%.0f cores are wanted, %d workers are there", sum, now)
 	if next > now {
 		w.scale(next)
 	}
