@@ -14,7 +14,7 @@ export CGO_ENABLED := 0
 RACE_PKGS ?= $(filter-out ./runtime/page,$(shell grep -rlE '^\s*go [a-zA-Z]|"sync(/atomic)?"' --include=*.go runtime | xargs -n1 dirname | sort -u | sed 's|^|./|'))
 # One goroutine runs the engine's loop and all codecs on it: their hostile catalogues tell the detector nothing
 # that a few of their other tests do not. Those of islands stay. What axe-core says of a page has nothing for it.
-RACE_SKIP ?= ^TestCatalogueOf(AMQP|FTP|GRPC|Kafka|MQTT|Mail|MongoDB|MySQL|NATS|Postgres|Pulls|Redis|Subscriptions|TCP|UDP|WebSocket|WebSocketInSessions)$$|^TestAccessible$$
+RACE_SKIP ?= ^TestCatalogueOf(AMQP|FTP|GRPC|HostileHTTP2|HostileServers|Kafka|MQTT|Mail|MongoDB|MySQL|NATS|Postgres|Pulls|Redis|Servers|Subscriptions|TCP|UDP|WebSocket|WebSocketInSessions)$$|^TestAccessible$$
 FUZZTIME ?= 20s
 # The swarm's scenario (or all), its seeds, A..B, how many of them run at the same
 # time, and how long each lasts: 3m, say; nothing means what its scenario says.
