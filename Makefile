@@ -45,13 +45,14 @@ MUTANT ?=
 RECORD ?=
 # Real clusters that are broken: how many runs, the first one's seed, how long things
 # go wrong in each, FLOOD=1 to flood the gates meanwhile, FORMER for the binary of another
-# version, REPLACE=1 to replace the gates instead; the seeds of the comparison with another membership.
+# version, REPLACE=1 to replace the gates instead, APART=1 for datacenters that reach each other in the gates' port alone; the seeds of the comparison with another membership.
 RUNS ?= 1
 SEED ?= 1
 FOR ?= 60s
 FLOOD ?=
 FORMER ?=
 REPLACE ?=
+APART ?=
 BENCH_SEEDS ?= 20
 # Other load generators beside ours: which experiments (with commas between them; all
 # if none is named), QUICK=1 for runs of 2 s, ALONE=1 to leave the others out, STRICT=1
@@ -154,13 +155,13 @@ mutants: ## plant each bug of testdata/mutants and show what catches it (TRIES, 
 	HYPERSCALE_TERMINAL=$$(tty <&2 || true) HYPERSCALE_MUTANTS_TRIES=$(TRIES) HYPERSCALE_MUTANTS_SHRINK=$(SHRINK) HYPERSCALE_MUTANTS_RECORD=$(RECORD) \
 		go test ./scenarios -run 'TestMutantsAreCaught/all/($(MUTANT))' -v -count=1 -parallel $(JOBS) -timeout 180m | grep --line-buffered -vE '^ *(=== |--- PASS)'
 
-chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR, FLOOD, FORMER, REPLACE); OUTPUTS=1: kill 50 gates that deliver rows
+chaos: bin/hyperscale ## break a real cluster and judge its histories; needs root, ip and /dev/net/tun (RUNS, SEED, FOR, FLOOD, FORMER, REPLACE, APART); OUTPUTS=1: kill 50 gates that deliver rows
 ifdef OUTPUTS
 	@$(call must_have,GatesDeliverWhateverDies,./cmd/hyperscale)
 	HYPERSCALE_KILLS=$${HYPERSCALE_KILLS:-50} go test ./cmd/hyperscale -run GatesDeliverWhateverDies -v -count=1 -timeout 60m
 else
 	go build -o bin/chaos ./cmd/chaos
-	bin/chaos --binary bin/hyperscale --runs $(RUNS) --seed $(SEED) --for $(FOR) $(if $(FLOOD),--flood) $(if $(FORMER),--former $(FORMER)) $(if $(REPLACE),--replace)
+	bin/chaos --binary bin/hyperscale --runs $(RUNS) --seed $(SEED) --for $(FOR) $(if $(FLOOD),--flood) $(if $(FORMER),--former $(FORMER)) $(if $(REPLACE),--replace) $(if $(APART),--apart)
 endif
 
 bench-membership: ## compare core/swim with hashicorp/memberlist on the same networks (BENCH_SEEDS)

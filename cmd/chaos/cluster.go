@@ -70,6 +70,9 @@ const cores = 2 // of each worker
 
 func start(o options, dir string, seed uint64) (*cluster, error) {
 	c := &cluster{options: o, shape: broken, dir: dir, seed: seed, fabric: newFabric()}
+	if o.apart {
+		c.shape = parted
+	}
 	if !o.flood { // its connections speak in clear
 		if err := c.seal(); err != nil {
 			return c, err
@@ -79,6 +82,9 @@ func start(o options, dir string, seed uint64) (*cluster, error) {
 		return c, err
 	}
 	c.plan()
+	if o.apart {
+		c.fabric.wall = newWall(c)
+	}
 	for _, m := range c.all() {
 		if err := c.fabric.addHost(m.name, m.host); err != nil {
 			return c, err

@@ -24,6 +24,9 @@
 // With --fleet it breaks nothing: one manager gets thousands of workers without executors, at rest and then with one
 // job on all of them. It tells the manager's processor time, which its heartbeats, reports and sums take.
 //
+// With --apart it breaks nothing: jobs run on three datacenters whose switch passes nothing between them but TCP of the
+// gates' port. Each has one result, with all requests that the target had.
+//
 // It is not the simulator: nothing repeats exactly, a seed only draws the same schedule again.
 // It needs Linux, root, /dev/net/tun and the ip command, and says so where they are missing.
 // All namespaces are its own, and gone when it ends.
@@ -40,6 +43,6 @@
 //	CHAOS-5 Runs of two versions are good only if registers passed to each of them.
 //	CHAOS-6 A run that replaces gates is good only if no job fails, and each step ends within a minute.
 //
-// Read main.go, switch.go, hosts.go, cluster.go, faults.go, versions.go, replace.go, flood.go, clients.go,
+// Read main.go, switch.go, hosts.go, cluster.go, faults.go, versions.go, replace.go, apart.go, flood.go, clients.go,
 // judge.go, then measure.go, prober.go and fleet.go.
 package main

@@ -31,6 +31,7 @@ type options struct {
 	former        string // another version's binary, empty: there is none
 	flood         bool
 	replace       bool
+	apart         bool
 	measure       int // rounds
 	fleet         int // workers
 	rate          int // of the flood
@@ -56,6 +57,7 @@ func main() {
 	flag.StringVar(&o.binary, "binary", "bin/hyperscale", "what to run")
 	flag.StringVar(&o.former, "former", "", "the binary of another `version`: nodes of each role run it, and change from one version to the other")
 	flag.BoolVar(&o.replace, "replace", false, "break nothing: give the seat of each gate in turn to a new one while jobs run")
+	flag.BoolVar(&o.apart, "apart", false, "break nothing: run jobs on three datacenters that reach each other in the gates' TCP port alone")
 	flag.BoolVar(&o.flood, "flood", false, "clients that obey nothing flood the gates, and workers' executors die at once")
 	flag.IntVar(&o.connections, "connections", 1000, "of the flood")
 	flag.IntVar(&o.rate, "rate", 1000, "of the flood's requests a second")
@@ -121,6 +123,9 @@ func enter(o options) error {
 	if o.replace && (o.former != "" || o.flood || o.measure > 0) {
 		return errors.New("--replace goes alone: a gate of version 1.0 replaces none, and a flood or a measurement has a fixed set of gates")
 	}
+	if o.apart && (o.former != "" || o.flood || o.replace || o.measure > 0 || o.fleet > 0) {
+		return errors.New("--apart goes alone: it breaks nothing")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -156,6 +161,9 @@ func play(o options) error {
 	}
 	if o.fleet > 0 {
 		return measureFleet(ctx, o)
+	}
+	if o.apart {
+		return apart(ctx, o)
 	}
 	bad, all := 0, handovers{}
 	for i := range o.runs {

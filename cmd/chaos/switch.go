@@ -27,6 +27,7 @@ type fabric struct {
 	ports map[byte]*os.File
 	ways  map[[2]byte]*way
 	draw  *rand.Rand
+	wall  *wall // nil: there is none
 }
 
 func newFabric() *fabric {
@@ -58,6 +59,9 @@ func (f *fabric) carry(from byte, packet []byte) {
 	defer f.mu.Unlock()
 	port := f.ports[to]
 	if binary.BigEndian.Uint16(packet[16:]) != 10<<8|9 || port == nil {
+		return
+	}
+	if f.wall != nil && !f.wall.passes(packet) {
 		return
 	}
 	w := f.ways[[2]byte{from, to}]

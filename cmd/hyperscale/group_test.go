@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -129,6 +131,28 @@ func (g *group) owner(job, not string) (id string) {
 	return id
 }
 
+// granted is how long after an instant another gate than this one owned the job, as the logs tell: a command that asks for
+// the owner takes seconds on a busy machine.
+func (g *group) granted(job, not string, since time.Time) time.Duration {
+	g.t.Helper()
+	first := time.Duration(math.MaxInt64)
+	for gate := range g.gates {
+		if gate == not {
+			continue
+		}
+		for _, m := range regexp.MustCompile(`(?m)^time=(\S+) .*msg=lease-granted .*job=`+job).FindAllStringSubmatch(g.nodes[gate].err.String(), -1) {
+			at, err := time.Parse(time.RFC3339, m[1])
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			if !at.Before(since.Truncate(time.Millisecond)) {
+				first = min(first, at.Sub(since))
+			}
+		}
+	}
+	return first
+}
+
 // up waits until all gates are alive in each other's eyes, one leads, and both
 // workers are there.
 func (g *group) up() {
@@ -213,7 +237,7 @@ func TestGroupSurvives(t *testing.T) {
 	begun = time.Now()
 	g.start(first)
 	third := g.owner(job, second)
-	if took = time.Since(begun); took > 3*time.Second {
+	if took = g.granted(job, second, begun); took > 3*time.Second {
 		t.Errorf("a job of a gate that stops was owned again after %v", took)
 	}
 	t.Logf("stopped: owned again by %s after %v", third, took)

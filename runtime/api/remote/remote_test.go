@@ -156,7 +156,7 @@ func TestRejections(t *testing.T) {
 		g := behaves(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
 			say(w, &message.Refused{Request: asking, Code: c.code})
 		})
-		got, err := dial(t, func(c *Config) { c.Answer = 300 * time.Millisecond }, g).all(t, c.m)
+		got, err := dial(t, func(c *Config) { c.Answer = 1500 * time.Millisecond }, g).all(t, c.m)
 		require.NoError(t, err, "%T %v", c.m, c.code)
 		require.Len(t, got, 1)
 		require.Equal(t, c.code, got[0].(*message.Refused).Code)
