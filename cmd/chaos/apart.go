@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,8 +20,11 @@ import (
 // parted is a cluster in three places: the gates and their clients with the first datacenter, and each other datacenter by itself.
 var parted = shape{gates: 3, datacenters: 3, managers: 3, workers: 1, clients: 1}
 
-// apartJobs is how many jobs run on all datacenters, one after the other.
-const apartJobs = 5
+// apartJobs is how many jobs run on all datacenters, one after the other, and apartWithin bounds each.
+const (
+	apartJobs   = 5
+	apartWithin = time.Minute
+)
 
 // wall parts places. Between two of them it passes TCP of a gate's port alone, as a firewall does that admits nothing else.
 type wall struct {
@@ -110,12 +114,18 @@ func apart(ctx context.Context, o options) error {
 	}
 	started := uint64(0)
 	for n := range apartJobs {
-		r, err := c.everywhere(file, n)
+		r, err := c.everywhere(ctx, file, n)
 		if err != nil {
 			return err
 		}
-		log.Printf("job %d: %s on %d datacenters, %d of %d requests answered", n+1, r.Outcome, len(r.Datacenters), r.Totals.OK, r.Totals.Started)
-		if started += r.Totals.Started; r.Outcome != "COMPLETED" || len(r.Datacenters) != c.shape.datacenters || r.Totals.Failed > 0 {
+		told := 0 // datacenters that have sent something
+		for _, d := range r.Datacenters {
+			if d.Figures != nil && d.Totals.Started > 0 {
+				told++
+			}
+		}
+		log.Printf("job %d: %s on %d datacenters, %d of %d requests answered", n+1, r.Outcome, told, r.Totals.OK, r.Totals.Started)
+		if started += r.Totals.Started; r.Outcome != "COMPLETED" || told != c.shape.datacenters || r.Totals.Failed > 0 {
 			return fmt.Errorf("job %d: want COMPLETED on %d datacenters, and no failed request: its result is in %s", n+1, c.shape.datacenters, dir)
 		}
 	}
@@ -124,25 +134,25 @@ func apart(ctx context.Context, o options) error {
 		return err
 	}
 	c.fabric.mu.Lock()
-	w := c.fabric.wall
-	log.Printf("between the places %d packets passed, and %v were held back", w.passed, w.held)
+	passed, held := c.fabric.wall.passed, maps.Clone(c.fabric.wall.held)
 	c.fabric.mu.Unlock()
-	if had != started || w.passed == 0 {
-		return fmt.Errorf("the results have %d requests, and the target had %d; %d packets crossed", started, had, w.passed)
+	log.Printf("between the places %d packets passed, and %v were held back", passed, held)
+	if had != started || passed == 0 || len(held) > 0 {
+		return fmt.Errorf("the results have %d requests, and the target had %d; %d packets crossed, and %v were held back", started, had, passed, held)
 	}
 	c.kill()
 	var r report
 	if err := r.judge(dir, c.deaths.inOrder(), c.births.inOrder()); err != nil {
 		return err
 	}
-	if len(r.violations) > 0 {
-		return fmt.Errorf("the checker found %v: histories are in %s", r.violations, dir)
+	if len(r.violations) > 0 || r.results != apartJobs {
+		return fmt.Errorf("the checker found %v in %d results: histories are in %s", r.violations, r.results, dir)
 	}
 	return os.RemoveAll(dir)
 }
 
 // everywhere submits one job to all datacenters, and returns its result.
-func (c *cluster) everywhere(file string, n int) (*results.Result, error) {
+func (c *cluster) everywhere(ctx context.Context, file string, n int) (*results.Result, error) {
 	var names []string
 	for d := range c.shape.datacenters {
 		names = append(names, "dc-"+string(rune('a'+d)))
@@ -152,8 +162,18 @@ func (c *cluster) everywhere(file string, n int) (*results.Result, error) {
 	cmd := c.ask("submit", file, "--datacenters", strings.Join(names, ","), "--key", key, "--wait", "--ui", "none", "--set", "target=http://"+address(c.target.host)+":8080",
 		"--out", "json="+out, "--journal", filepath.Join(c.dir, client.name+"-"+key+".history"))
 	cmd.Env = append(os.Environ(), "HYPERSCALE_HISTORY=off")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("job %d: %w: %s", n+1, err, said)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	ctx, cancel := context.WithTimeout(ctx, apartWithin)
+	defer cancel()
+	err := cmd.Start()
+	if err == nil {
+		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // it may have ended a moment ago
+		err = cmd.Wait()
+		stop()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("job %d: %w: %s", n+1, err, &said)
 	}
 	return results.Read(out)
 }

@@ -25,7 +25,7 @@
 // job on all of them. It tells the manager's processor time, which its heartbeats, reports and sums take.
 //
 // With --apart it breaks nothing: jobs run on three datacenters whose switch passes nothing between them but TCP of the
-// gates' port. Each has one result, with all requests that the target had.
+// gates' port. Each has one result, and together they have all requests that the target had.
 //
 // It is not the simulator: nothing repeats exactly, a seed only draws the same schedule again.
 // It needs Linux, root, /dev/net/tun and the ip command, and says so where they are missing.

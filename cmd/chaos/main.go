@@ -123,8 +123,8 @@ func enter(o options) error {
 	if o.replace && (o.former != "" || o.flood || o.measure > 0) {
 		return errors.New("--replace goes alone: a gate of version 1.0 replaces none, and a flood or a measurement has a fixed set of gates")
 	}
-	if o.apart && (o.former != "" || o.flood || o.replace || o.measure > 0 || o.fleet > 0) {
-		return errors.New("--apart goes alone: it breaks nothing")
+	if o.apart && (o.former != "" || o.flood || o.replace || o.measure > 0 || o.fleet > 0 || o.runs != 1) {
+		return errors.New("--apart goes alone, and once: it breaks nothing")
 	}
 	self, err := os.Executable()
 	if err != nil {

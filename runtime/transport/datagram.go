@@ -104,7 +104,6 @@ func (t *Transport) post(to node.Addr, b []byte) {
 	at, known, ask := t.datagrams.names.find(to, b)
 	if known {
 		t.write(at, b)
-		return
 	}
 	if !ask {
 		return

@@ -128,11 +128,11 @@ const (
 	nameFresh   = 30 * time.Second // how long an answer is used
 	nameUnsure  = 2 * time.Second  // how long one is that lacks where the newest stream leads: DNS may be behind
 	nameWaiting = 16               // datagrams that wait for one answer
-	namesMax    = 4096
+	namesMax    = 1 << 15          // above manager.workers_max
 )
 
 // names remembers where the nodes are that datagrams go to by name. A node that has started again may have
-// another address: each new stream of it makes its name's answer stale, and says which of several addresses is its own.
+// another address: a stream of it that leads elsewhere makes its name's answer stale, and says which of several addresses is its own.
 type names struct {
 	mu    sync.Mutex
 	known map[node.Addr]*name
@@ -143,7 +143,7 @@ type name struct {
 	until   time.Time
 	met     netip.Addr // where its newest stream leads; zero: there was none
 	asking  bool
-	again   bool // a stream has opened meanwhile that leads elsewhere: the answer is stale when it comes
+	moved   bool // its newest stream leads elsewhere: nothing goes to at any more
 	waiting [][]byte
 }
 
@@ -157,6 +157,10 @@ func (n *names) find(to node.Addr, b []byte) (at netip.AddrPort, known, ask bool
 	e := n.of(to)
 	if time.Now().Before(e.until) {
 		return e.at, true, false
+	}
+	if e.at.IsValid() && !e.moved { // the last answer serves until the next one
+		ask, e.asking = !e.asking, true
+		return e.at, true, ask
 	}
 	if len(e.waiting) < nameWaiting {
 		e.waiting = append(e.waiting, bytes.Clone(b))
@@ -187,12 +191,12 @@ func (n *names) meet(peer node.Addr, at net.Addr) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.known[peer] == nil && len(n.known) >= namesMax {
-		return // names that peers choose displace none that datagrams go to
+	if n.known[peer] == nil && len(n.known) >= namesMax/2 {
+		return // names that peers choose leave room for those that datagrams go to
 	}
 	e := n.of(peer)
 	if e.met = tcp.AddrPort().Addr().Unmap(); e.at.Addr() != e.met {
-		e.until, e.again = time.Time{}, e.asking
+		e.until, e.moved = time.Time{}, true
 	}
 }
 
@@ -211,11 +215,8 @@ func (n *names) learn(to node.Addr, found []netip.AddrPort, err error) (at netip
 		if mine < 0 && e.met.IsValid() {
 			fresh = nameUnsure
 		}
-		if e.at = found[max(0, mine)]; !e.again {
-			e.until = time.Now().Add(fresh)
-		}
+		e.at, e.until, e.moved = found[max(0, mine)], time.Now().Add(fresh), false
 	}
-	e.again = false
 	return e.at, waiting
 }
 

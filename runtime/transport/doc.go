@@ -36,8 +36,8 @@
 //	            its Hello equals the claims. Peer.Grant comes from the certificate alone.
 //	TRANSPORT-11 A peer that only asks (Ask, Echo) opens no stream and reaches no sink; an answer to an
 //	            echo has no byte more than its question.
-//	TRANSPORT-12 A datagram to a name goes where the peer's newest stream leads, if the name has that address. An answer
-//	            serves for 30 s, one without that address for 2 s, and none past a new stream that leads elsewhere.
+//	TRANSPORT-12 A datagram to a name goes where the peer's newest stream leads, if the name has that address. A node asks
+//	            again after 30 s, and after 2 s for an answer without that address. Nothing goes where the newest stream has left.
 //
 // Read transport.go, stream.go, keys.go, secure.go, handshake.go, greet.go, ask.go, rest.go, crowd.go, hall.go, descriptor.go,
 // frame.go, datagram.go, header.go, discover.go, quiet.go.
