@@ -147,9 +147,12 @@ func TestChildrenThatCannotStart(t *testing.T) {
 	got, err := New([]string{"/nothing/here (deleted)", Command}).Program(context.Background(), "a", &message.Program{Main: "a"})
 	require.ErrorIs(t, err, ErrStart)
 	require.Nil(t, got)
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(100*time.Millisecond, cancel)
-	_, err = child(t, "processor").Program(ctx, "a", &message.Program{Main: "a"})
+	err = nil
+	for try := 1; try <= 10 && err == nil; try++ { // a child whose memory lacks for a thread ends before its caller hangs up
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		_, err = child(t, "processor").Program(ctx, "a", &message.Program{Main: "a"})
+	}
 	require.ErrorIs(t, err, context.Canceled)
 }
 
