@@ -30,6 +30,11 @@ func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 			return r
 		}
 	}
+	if strings.HasPrefix(m.test, "runtime/") { // its servers may have addresses that are the same in each run
+		alone, _ := sameTest.LoadOrStore(m.test, new(sync.Mutex))
+		alone.(*sync.Mutex).Lock()
+		defer alone.(*sync.Mutex).Unlock()
+	}
 	out, err := m.runUnit(bin, bug, unitTries, shrink, "-test.failfast")
 	if err != nil && !strings.Contains(out, m.expect) { // the first subtest that fails may say something else
 		out, err = m.runUnit(bin, bug, unitTries, shrink)
@@ -60,6 +65,9 @@ func (m *mutant) unit(s *schemata, dir string, shrink time.Duration) (r row) {
 
 // cleanUnits holds the control of each test that mutants name: many name the same one.
 var cleanUnits sync.Map // of a test's name, to *control
+
+// sameTest keeps a test from running twice at the same time.
+var sameTest sync.Map // of a test's name, to *sync.Mutex
 
 // control is what a test did without a bug.
 type control struct {
