@@ -207,3 +207,25 @@ func TestStreamsTellWhereNamesLead(t *testing.T) {
 		n.mu.Unlock()
 	}
 }
+
+// A datagram goes to the last address of a name whose answer is old, and makes the node ask again.
+func TestAnOldAnswerIsAskedForAgain(t *testing.T) {
+	a := serve(t, "a", nil)
+	const peer = node.Addr("localhost:9")
+	n := &a.datagrams.names
+	n.mu.Lock()
+	n.known[peer] = &name{at: netip.MustParseAddrPort("127.0.0.1:9")}
+	n.mu.Unlock()
+	a.Datagram(peer, pingOf(1))
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		n.mu.Lock()
+		fresh := time.Now().Before(n.known[peer].until)
+		n.mu.Unlock()
+		if fresh {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("an old answer serves for ever")
+		}
+	}
+}
