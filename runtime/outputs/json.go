@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -196,7 +198,7 @@ func ParseJSON(b []byte) (Row, error) {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return Row{}, fmt.Errorf("%w: %w", errRow, err)
 	}
-	r := Row{Job: j.Job, Test: j.Test, Datacenter: j.Datacenter, Workflow: j.Workflow, Step: j.Step, Rebased: j.Rebased,
+	r := Row{Job: bytesOf(j.Job), Test: bytesOf(j.Test), Datacenter: bytesOf(j.Datacenter), Workflow: bytesOf(j.Workflow), Step: bytesOf(j.Step), Rebased: j.Rebased,
 		From: time.Duration(j.FromMS) * time.Millisecond, To: time.Duration(j.ToMS) * time.Millisecond}
 	kind := output.RowKindOf(j.Kind)
 	at, err := time.Parse(TimeLayout, j.Started)
@@ -207,8 +209,8 @@ func ParseJSON(b []byte) (Row, error) {
 	r.Kind, r.Started = kind, at
 	copy(r.Version[:], version)
 	r.StepKind = StepKindOf(j.StepKind)
-	for name, value := range j.Tags { //lint:orderfree they are sorted
-		r.Tags = append(r.Tags, message.Tag{Name: name, Value: value})
+	for _, name := range slices.Sorted(maps.Keys(j.Tags)) {
+		r.Tags = append(r.Tags, message.Tag{Name: bytesOf(name), Value: bytesOf(j.Tags[name])})
 	}
 	if r.Kind.Counts() {
 		if r.Figures, err = j.figures(); err != nil {
@@ -231,9 +233,11 @@ func (j *rowJSON) rest(r *Row) error {
 	}
 	if j.Threshold != nil {
 		r.Threshold = (*Threshold)(j.Threshold)
+		r.Threshold.Expression = bytesOf(r.Threshold.Expression)
 	}
 	if j.Event != nil {
 		r.Event = (*Event)(j.Event)
+		r.Event.Subject, r.Event.Detail = bytesOf(r.Event.Subject), bytesOf(r.Event.Detail)
 	}
 	return nil
 }
@@ -253,7 +257,7 @@ func (j *figuresJSON) figures() (*Figures, error) {
 		f.Statuses = stats.AddStatus(f.Statuses, message.StatusCount{Status: uint32(status), Count: n})
 	}
 	for kind, n := range j.Errors { //lint:orderfree AddError sorts them
-		f.Errors = stats.AddError(f.Errors, message.ErrorCount{Kind: kind, Count: n})
+		f.Errors = stats.AddError(f.Errors, message.ErrorCount{Kind: bytesOf(kind), Count: n})
 	}
 	return f, nil
 }

@@ -95,6 +95,7 @@ func FuzzParse(f *testing.F) {
 
 func FuzzParseJSON(f *testing.F) {
 	f.Add([]byte(`{"kind":"window","job":"a","started":"2026-11-29T14:08:00.281Z","version":"0000000000000000000000000000000000000000000000000000000000000001","from_ms":0,"to_ms":1000,"begun":1,"bucket_ns":[5],"bucket_count":[1],"min_ns":5,"max_ns":5,"sum_ns":5}`))
+	f.Add([]byte(`{"kind":"window","job":"a\ufffd04","started":"2026-11-29T14:08:00.281Z","version":"0000000000000000000000000000000000000000000000000000000000000001"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := ParseJSON(b)
 		if err != nil {
