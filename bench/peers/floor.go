@@ -59,15 +59,21 @@ func greetFor(name string, to netip.AddrPort, size, answer int) (g greeted, err 
 	if err != nil {
 		return g, fmt.Errorf("%s: %w", name, err)
 	}
+	g.fd, err = descriptor(c)
+	return g, err
+}
+
+// descriptor is a copy of a connection's.
+func descriptor(c net.Conn) (fd int, err error) {
 	raw, err := c.(*net.TCPConn).SyscallConn()
 	if err != nil {
-		return g, err
+		return -1, err
 	}
 	copied := errors.New("the connection has no descriptor")
-	if err := raw.Control(func(own uintptr) { g.fd, copied = syscall.Dup(int(own)) }); err != nil {
-		return g, err
+	if err := raw.Control(func(own uintptr) { fd, copied = syscall.Dup(int(own)) }); err != nil {
+		return -1, err
 	}
-	return g, copied
+	return fd, copied
 }
 
 // untilSilence counts what comes until nothing comes for a while.
@@ -224,8 +230,20 @@ func amqpMethod(channel, class, method uint16, arguments ...byte) []byte {
 	return amqpFrame(1, channel, append(payload, arguments...))
 }
 
+// amqpAsk writes frames, and reads one.
+type amqpAsk func(out []byte) (answer []byte, err error)
+
 // amqpGreeted opens a channel with confirms; each request is a publication.
 func amqpGreeted(c net.Conn, size int) ([]byte, error) {
+	ask, err := amqpOpened(c)
+	if err != nil {
+		return nil, err
+	}
+	return amqpPublication(1, size), amqpConfirming(ask, 1)
+}
+
+// amqpOpened opens a connection.
+func amqpOpened(c net.Conn) (amqpAsk, error) {
 	in := bufio.NewReader(c)
 	ask := func(out []byte) (answer []byte, err error) {
 		if _, err := c.Write(out); err != nil {
@@ -239,25 +257,36 @@ func amqpGreeted(c net.Conn, size int) ([]byte, error) {
 		_, err = io.ReadFull(in, answer)
 		return answer, err
 	}
-	short := func(s string) []byte { return append([]byte{byte(len(s))}, s...) }
 	if _, err := ask([]byte("AMQP\x00\x00\x09\x01")); err != nil {
 		return nil, err
 	}
-	login := append(append([]byte{0, 0, 0, 0}, short("PLAIN")...), "\x00\x00\x00\x0c\x00guest\x00guest"...)
-	tune, err := ask(amqpMethod(0, 10, 11, append(login, short("en_US")...)...))
+	login := append(append([]byte{0, 0, 0, 0}, amqpShort("PLAIN")...), "\x00\x00\x00\x0c\x00guest\x00guest"...)
+	tune, err := ask(amqpMethod(0, 10, 11, append(login, amqpShort("en_US")...)...))
 	if err != nil || len(tune) < 13 {
 		return nil, fmt.Errorf("tune %x: %v", tune, err)
 	}
-	open := append(amqpMethod(0, 10, 31, append(tune[4:10:10], 0, 0)...), amqpMethod(0, 10, 40, append(short("/"), 0, 0)...)...)
-	for _, out := range [][]byte{open, amqpMethod(1, 20, 10, 0), amqpMethod(1, 85, 10, 0)} {
-		if _, err := ask(out); err != nil {
-			return nil, err
-		}
+	open := append(amqpMethod(0, 10, 31, append(tune[4:10:10], 0, 0)...), amqpMethod(0, 10, 40, append(amqpShort("/"), 0, 0)...)...)
+	_, err = ask(open)
+	return ask, err
+}
+
+func amqpShort(s string) []byte { return append([]byte{byte(len(s))}, s...) }
+
+// amqpConfirming opens a channel whose publications are confirmed.
+func amqpConfirming(ask amqpAsk, channel uint16) error {
+	if _, err := ask(amqpMethod(channel, 20, 10, 0)); err != nil {
+		return err
 	}
-	request := amqpMethod(1, 60, 40, append(append([]byte{0, 0, 0}, short(amqpQueue)...), 0)...)
+	_, err := ask(amqpMethod(channel, 85, 10, 0))
+	return err
+}
+
+// amqpPublication is one on a channel.
+func amqpPublication(channel uint16, size int) []byte {
+	request := amqpMethod(channel, 60, 40, append(append([]byte{0, 0, 0}, amqpShort(amqpQueue)...), 0)...)
 	head := binary.BigEndian.AppendUint64([]byte{0, 60, 0, 0}, uint64(size))
-	request = append(request, amqpFrame(2, 1, append(head, 0, 0))...)
-	return append(request, amqpFrame(3, 1, bytes.Repeat([]byte("x"), size))...), nil
+	request = append(request, amqpFrame(2, channel, append(head, 0, 0))...)
+	return append(request, amqpFrame(3, channel, bytes.Repeat([]byte("x"), size))...)
 }
 
 // mysqlGreeted prepares the statement of the experiment; each request executes it.

@@ -144,8 +144,13 @@ func loop(text string, out io.Writer) error {
 	}
 	if strings.HasPrefix(c.Name, "epoll") {
 		bare := epollLoop
-		if floors[c.Name] != nil {
+		switch {
+		case floors[c.Name] != nil:
 			bare = floorLoop
+		case c.Name == "epoll-ftp":
+			bare = floorFTP
+		case c.Name == "epoll-amqp-shared":
+			bare = floorShared
 		}
 		done, failed, err := bare(c)
 		if err != nil {
