@@ -221,7 +221,7 @@ func TestGroupSurvives(t *testing.T) {
 	g.start("gate-1", "gate-2", "gate-3", "manager-1", "manager-2", "manager-3", "worker-1", "worker-2")
 	g.up()
 
-	wait, job, out := g.submit(file, url, 9*time.Second, "client-1")
+	wait, job, out := g.submit(file, url, 14*time.Second, "client-1")
 	first := g.owner(job, "")
 	eventually(t, "the target is busy", patience, func() bool { return stats(t, url).Requests > 20 })
 	begun := time.Now()
@@ -237,7 +237,7 @@ func TestGroupSurvives(t *testing.T) {
 	g.nodes[second].signal(syscall.SIGTERM)
 	g.start(first)
 	third := g.owner(job, second)
-	if took = g.granted(job, second, begun); took > 3*time.Second {
+	if took = g.granted(job, second, begun); took > 6*time.Second {
 		t.Errorf("a job of a gate that stops was owned again after %v", took)
 	}
 	t.Logf("stopped: owned again by %s after %v", third, took)
@@ -259,7 +259,7 @@ func TestGroupSurvives(t *testing.T) {
 func (g *group) drains(file, url string) {
 	t := g.t
 	t.Helper()
-	wait, job, out := g.submit(file, url, 4*time.Second, "client-2")
+	wait, job, out := g.submit(file, url, 10*time.Second, "client-2")
 	owner := g.owner(job, "")
 	part := ""
 	eventually(t, "a manager owns the subjob", patience, func() bool {
@@ -274,7 +274,7 @@ func (g *group) drains(file, url string) {
 	for _, name := range []string{part, owner} {
 		begun := time.Now()
 		p := run(t, command.ExitGood, "drain", name, "--gate", list(g.gates))
-		if want := name + " owns nothing: you can stop it\n"; p.out.String() != want || time.Since(begun) > 5*time.Second {
+		if want := name + " owns nothing: you can stop it\n"; p.out.String() != want || time.Since(begun) > 10*time.Second {
 			t.Errorf("drain %s said %q after %v, want %q", name, p.out.String(), time.Since(begun), want)
 		}
 	}

@@ -145,9 +145,9 @@ func TestHostileServers(t *testing.T) {
 func TestServerClosesIdleConnections(t *testing.T) {
 	eachPath(t, func(t *testing.T, adjust func(*workflow.Workflow)) {
 		w := flow(get("a", rawServer(t, answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", quit))+"/"))
-		w.Plan.Think = 30 * time.Millisecond
+		w.Plan.Think, w.Plan.Iterations = 250*time.Millisecond, 4
 		adjust(w)
-		r := run(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 200 * time.Millisecond})
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 20 * time.Second})
 		if s := r.Stats.Steps[0]; s.OK != s.Started || s.OK < 4 {
 			t.Errorf("ok %d of %d: %v", s.OK, s.Started, s.Errors)
 		}

@@ -263,7 +263,7 @@ func TestSilentConnectionIsGivenUp(t *testing.T) {
 		q.silent.Store(1)
 		w := over2(flow(get("a", q.url()+"/"), get("b", q.url()+"/")), 2)
 		w.Plan.Connections = shared
-		r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Second, Timeout: 100 * time.Millisecond})
+		r := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Second, Timeout: 250 * time.Millisecond})
 		for _, a := range r.Stats.Steps {
 			if a.TimedOut < 1 || a.TimedOut > 4 || a.OK < 10 || a.Failed > 0 {
 				t.Errorf("shared %d, %s: ok %d, failed %d, timed out %d: %v", shared, a.Name, a.OK, a.Failed, a.TimedOut, a.Errors)
@@ -277,7 +277,7 @@ func TestOnlyTheLateStreamIsReset(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.StallEvery, c.StallFor = 50, time.Minute })
 	w := over2(flow(get("a", s.URL()+"/")), 16)
 	w.Plan.Connections = 2
-	r := run(t, context.Background(), Config{Workflow: w, VUs: 32, Duration: 500 * time.Millisecond, Timeout: 200 * time.Millisecond})
+	r := run(t, context.Background(), Config{Workflow: w, VUs: 32, Duration: 500 * time.Millisecond, Timeout: 800 * time.Millisecond})
 	a := r.Stats.Steps[0]
 	exact(t, r, s)
 	if a.TimedOut < 5 || a.OK < 100 || a.Failed > 0 || s.Stats().Connections != 2 {

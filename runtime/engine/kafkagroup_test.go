@@ -61,6 +61,17 @@ func TestGroupsReadEachRecordOnce(t *testing.T) {
 	}
 }
 
+// members is how many a group has, once they are as many as it should have or some time has passed.
+func members(c *kafkatest.Cluster, want uint64) (n uint64) {
+	for range 500 {
+		if n = c.Members("load"); n == want {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return n
+}
+
 // A run that breaks has committed what its users were given, and leaves.
 func TestGroupsThatBreakAreLeft(t *testing.T) {
 	t.Parallel()
@@ -78,7 +89,7 @@ func TestGroupsThatBreakAreLeft(t *testing.T) {
 		}()
 		got := join(ctx, t, c.URL(), `within = "10s"`, vus, 0)
 		<-put
-		if n, read := c.Committed("load", "orders"), measured(got)[plan.MeasureRecords].Count; n != read || c.Members("load") != 0 || got.Failed+got.TimedOut > 0 {
+		if n, read := c.Committed("load", "orders"), measured(got)[plan.MeasureRecords].Count; n != read || members(c, 0) != 0 || got.Failed+got.TimedOut > 0 {
 			t.Errorf("%d users: %d read, %d committed, %d members: %v", vus, read, n, c.Members("load"), got.Errors)
 		}
 	}
@@ -250,7 +261,7 @@ func TestCoordinatorsWithoutEnd(t *testing.T) {
 		produce(t, c.URL(), "", `"orders", "tea"`, 1, 30)
 		c.Fault(tt.api, tt.code, tt.count)
 		got := join(context.Background(), t, c.URL(), `count = 0, within = "100ms", timeout = "500ms"`, 1, 2)
-		if n := c.Members("load"); kinds(got)[tt.want] != 2 || got.OK != 0 || n != tt.members {
+		if n := members(c, tt.members); kinds(got)[tt.want] != 2 || got.OK != 0 || n != tt.members {
 			t.Errorf("%d of %d: ok %d, %d members: %v", tt.code, tt.api, got.OK, n, got.Errors)
 		}
 	}

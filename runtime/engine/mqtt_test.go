@@ -269,13 +269,15 @@ workflow(name = "test", vus = 2, iterations = 2, duration = "60s", setup = prepa
 		w := loadFile(t, s.URL(), fmt.Sprintf(`
 def taken(vu):
     s = vu.mqtt.subscribe(mqtt.client("TARGET", client_id = "same", version = %[1]q), "a", name = "taken")
-    vu.sleep("700ms")
-    d = s.receive(timeout = "2s")
+    d = s.receive(timeout = "20s")
     return s.close()
 workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("ask", taken)])`, version))
-		done := make(chan struct{})
+		done, before := make(chan struct{}), s.Connected("same")
 		go func() {
 			defer close(done)
+			for s.Connected("same") == before {
+				time.Sleep(10 * time.Millisecond)
+			}
 			time.Sleep(200 * time.Millisecond)
 			other := loadFile(t, s.URL(), fmt.Sprintf(`workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("ask", mqtt.connect(mqtt.client("TARGET", client_id = "same", version = %q)))])`, version))
 			if r, err := Run(context.Background(), Config{Workflow: other, VUs: 1, Duration: time.Minute, Timeout: 5 * time.Second}); err != nil || r.Stats.Steps[0].OK != 1 {

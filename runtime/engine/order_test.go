@@ -190,10 +190,13 @@ func TestStepsRunInTheOrderOfTheirList(t *testing.T) {
 		}
 		s := httptest.NewServer(o)
 		defer s.Close()
-		patience := time.AfterFunc(time.Second, o.giveUp)
+		patience := time.AfterFunc(5*time.Second, o.giveUp)
 		defer o.giveUp()
 		defer patience.Stop()
 		result := run(t, context.Background(), Config{Workflow: loadFile(t, s.URL, text), VUs: 1, Timeout: 20 * time.Second})
+		patience.Stop()
+		o.lock.Lock()
+		defer o.lock.Unlock()
 		if o.late {
 			r.Fatalf("the steps of a parallel do not run at the same time:\n%s\n%v", text, o.events)
 		}

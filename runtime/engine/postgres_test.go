@@ -293,7 +293,7 @@ workflow(name = "test", vus = 2, iterations = 6, duration = "60s", steps = [step
 	}
 	// A cancel request goes the same way.
 	address, came := s.Relay("postgresql")
-	w := loadFile(t, "postgres://app@"+address+"/shop?sslmode=require&sslnegotiation=direct", `workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("ask", sql.query("TARGET", "select pg_sleep(60)", timeout = "300ms"))])`)
+	w := loadFile(t, "postgres://app@"+address+"/shop?sslmode=require&sslnegotiation=direct", `workflow(name = "test", vus = 1, iterations = 1, duration = "60s", steps = [step("ask", sql.query("TARGET", "select pg_sleep(60)", timeout = "2s"))])`)
 	if got := run(t, context.Background(), Config{Workflow: w, VUs: 1, Duration: time.Minute}).Stats.Steps[0]; got.TimedOut != 1 || came.Load() != 2 {
 		t.Errorf("%d timed out, %d connections: %v", got.TimedOut, came.Load(), got.Errors)
 	}

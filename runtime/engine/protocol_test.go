@@ -31,7 +31,7 @@ func TestAnotherProtocol(t *testing.T) {
 			})
 			w := over2(flow(get("a", s.URL()+"/"), get("b", s.URL()+"/")), 1)
 			w.Plan.Connections, w.Plan.Iterations = tt.shared, 20*tt.vus
-			cfg := Config{Workflow: w, VUs: tt.vus, Duration: 20 * time.Second, Timeout: 500 * time.Millisecond}
+			cfg := Config{Workflow: w, VUs: tt.vus, Duration: 20 * time.Second, Timeout: 2 * time.Second}
 			g, err := newGraph(cfg)
 			if err != nil {
 				t.Fatal(err)

@@ -98,7 +98,7 @@ func TestCommandsAgreeWhenARunBreaks(t *testing.T) {
 		s := redistest.Start(t)
 		w := load(t, s, 16)
 		s.Ask("CLIENT", "PAUSE", "400", "ALL")
-		ctx, cancel := context.WithTimeout(context.Background(), 600*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 900*time.Millisecond)
 		defer cancel()
 		got := run(t, ctx, Config{Workflow: w, VUs: 16, Duration: time.Minute, Timeout: 50 * time.Millisecond}).Stats.Steps[0]
 		// A server that was paused calls what its clients sent before they went.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,11 +208,19 @@ func TestOneFunctionAtATime(t *testing.T) {
 func TestCancelWakesFunctions(t *testing.T) {
 	s := serve(t, func(c *target.Config) { c.StallEvery, c.StallFor = 1, time.Minute })
 	w := flow(other("sleeps", message.StepFunction), other("waits", message.StepFunction))
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
+	var asleep atomic.Int32
+	go func() {
+		for ctx.Err() == nil && (asleep.Load() < 3 || s.Stats().Requests < 3) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+	}()
 	before := time.Now()
 	r := perform(t, ctx, Config{Workflow: w, VUs: 3, Duration: time.Minute, Timeout: time.Minute}, map[int]func(*play) workflow.Outcome{
 		0: func(p *play) workflow.Outcome {
+			asleep.Add(1)
 			p.client.Sleep(time.Hour)
 			if !p.client.Stopped() {
 				t.Error("the sleep ended, but the client is not stopped")
@@ -220,7 +229,7 @@ func TestCancelWakesFunctions(t *testing.T) {
 		},
 		1: fetch(s.URL() + "/"),
 	})
-	if took := time.Since(before); took > 2*time.Second {
+	if took := time.Since(before); took > 19*time.Second {
 		t.Errorf("cancelling took %v", took)
 	}
 	want := map[string]tally{"sleeps": {Started: 3, Cancelled: 3}, "waits": {Started: 3, Cancelled: 3}, "waits/GET /": {Started: 3, Cancelled: 3}}
@@ -234,7 +243,7 @@ func TestEndlessFunctionIsStopped(t *testing.T) {
 	s := serve(t, nil)
 	w := flow(other("endless", message.StepFunction))
 	w.Plan.GracefulStop = 100 * time.Millisecond
-	r := perform(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 100 * time.Millisecond, Timeout: 100 * time.Millisecond}, map[int]func(*play) workflow.Outcome{
+	r := perform(t, context.Background(), Config{Workflow: w, VUs: 2, Duration: 100 * time.Millisecond, Timeout: 10 * time.Second}, map[int]func(*play) workflow.Outcome{
 		0: func(p *play) workflow.Outcome {
 			for {
 				out := fetch(s.URL() + "/")(p)

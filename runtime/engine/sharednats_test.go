@@ -224,7 +224,7 @@ func TestSharedConnectionsToNATSBreak(t *testing.T) {
 					least, _ = s.Counts()
 				}
 				s.Kill()
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(250 * time.Millisecond)
 			}()
 			got := run(t, ctx, load(s.URL(), ask)).Stats.Steps[0]
 			<-ctx.Done()

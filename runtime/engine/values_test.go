@@ -218,14 +218,16 @@ workflow(name = "test", vus = 1, duration = "1s", steps = [
 		return n, after.Mallocs - before.Mallocs
 	}
 	var requests, more float64
-	for range 5 {
+	good := false
+	for range 5 { // on a busy machine the longer run may do less, or let histograms grow
 		n, few := cost(100 * time.Millisecond)
 		m, many := cost(400 * time.Millisecond)
-		if requests, more = float64(m)-float64(n), float64(many)-float64(few); requests >= 1000 {
+		requests, more = float64(m)-float64(n), float64(many)-float64(few)
+		if good = requests >= 1000 && more <= 200+requests/100; good { // windows and histograms grow now and then
 			break
 		}
 	}
-	if requests < 1000 || more > 200+requests/100 { // windows and histograms grow now and then
+	if !good {
 		t.Errorf("%v more requests made %v more allocations, want none", requests, more)
 	}
 }

@@ -82,7 +82,7 @@ func TestKillLosesNothingThatCompleted(t *testing.T) {
 	last := uint64(0)
 	for round := range 8 {
 		cmd, out := start(t, dir, "count")
-		kill := time.AfterFunc(time.Duration(20+17*round)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(time.Duration(60+17*round)*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		for out.Scan() {
 			text, ok := strings.CutSuffix(strings.TrimPrefix(out.Text(), "done "), " <nil>")
 			n, err := strconv.ParseUint(text, 10, 64)

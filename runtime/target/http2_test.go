@@ -83,7 +83,7 @@ func TestHTTP2AnswersAsHTTP1(t *testing.T) {
 func TestHTTP2IsHostile(t *testing.T) {
 	s := start(t, func(c *Config) { c.ErrorEvery, c.CloseEvery, c.StallEvery, c.StallFor = 3, 5, 7, time.Hour })
 	c := client2(t, s)
-	c.Timeout = 500 * time.Millisecond
+	c.Timeout = 3 * time.Second
 	ask(t, c, "GET", s.URL()+"/__stats", nil)
 	var mu sync.Mutex
 	var all sync.WaitGroup

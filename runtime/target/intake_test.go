@@ -133,7 +133,7 @@ func TestArrivedCounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = c.Close()
-			for wait := 0; wait < 200 && s.Stats().Requests < many; wait++ {
+			for wait := 0; wait < 2000 && s.Stats().Requests < many; wait++ {
 				time.Sleep(5 * time.Millisecond)
 			}
 			if got := s.Stats().Requests; got != many {
@@ -153,7 +153,7 @@ func TestCutBodyCountsNot(t *testing.T) {
 	if _, err := c.Write([]byte("GET /a HTTP/1.1\r\nHost: a\r\n\r\nPOST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nxxPOST /c HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nx")); err != nil {
 		t.Fatal(err)
 	}
-	for wait := 0; wait < 200 && s.Stats().Responses < 2; wait++ {
+	for wait := 0; wait < 2000 && s.Stats().Responses < 2; wait++ {
 		time.Sleep(5 * time.Millisecond)
 	}
 	_ = c.Close()

@@ -140,11 +140,11 @@ func TestTheHallServesClientsAndWorkers(t *testing.T) {
 			t.Errorf("the hall serves a %v: %v, want %v", role, got, want)
 		}
 	}
-	h.hall.mu.Lock()
-	defer h.hall.mu.Unlock()
-	if h.hall.workers != 1 {
-		t.Errorf("the hall counts %d workers, want 1", h.hall.workers)
-	}
+	eventually(t, "the hall counts one worker", func() bool {
+		h.hall.mu.Lock()
+		defer h.hall.mu.Unlock()
+		return h.hall.workers == 1
+	})
 }
 
 // TestMessagesOfManyWorkersGather: the hall looks less often while it serves many workers and nothing else. A client

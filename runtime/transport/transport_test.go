@@ -41,7 +41,7 @@ func (t twice) Run() int {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(twice{m}) }
 
-const wait = 5 * time.Second
+const wait = 15 * time.Second
 
 // ear is a Sink that remembers, and can be full.
 type ear struct {
@@ -272,7 +272,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	var mu sync.Mutex
 	logger := slog.New(slog.NewTextHandler(locked{&mu, &log}, nil))
 	h := serve(t, "a", func(c *Config) {
-		c.Limits.Handshake, c.Limits.Frame, c.Logger = 100*time.Millisecond, 100*time.Millisecond, logger
+		c.Limits.Handshake, c.Limits.Frame, c.Logger = 300*time.Millisecond, 300*time.Millisecond, logger
 	})
 	long := binary.BigEndian.AppendUint32(nil, 1<<20)
 	cases := []struct {

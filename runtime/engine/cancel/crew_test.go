@@ -99,7 +99,7 @@ func TestServers(t *testing.T) {
 			c.Ask(e)
 			within := 20 * time.Second
 			if tt.waiting {
-				within = 50 * time.Millisecond
+				within = 400 * time.Millisecond
 			}
 			got := c.End(within)
 			if is := tt.want == "" && !tt.waiting; got.All() != 1 || (got.Heard == 1) != is || !strings.Contains(got.Example, tt.want) {

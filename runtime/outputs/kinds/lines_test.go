@@ -127,7 +127,7 @@ func (s *socket) Misbehave(outputstest.Fault) {}
 func (s *socket) Can(outputstest.Fault) bool  { return false }
 func (s *socket) Key(r *outputs.Row) string   { return r.Kind.String() + " " + fmt.Sprint(r.To) }
 func (s *socket) Stored(job string) (map[string]int, error) {
-	time.Sleep(100 * time.Millisecond) // what the kernel holds arrives
+	time.Sleep(300 * time.Millisecond) // what the kernel holds arrives
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sum := 0.0
