@@ -134,6 +134,9 @@ func (l *loop) play(ctx context.Context) (*message.ExecResult, error) {
 	if err := l.Sockets.Linger(l.events); err != nil {
 		l.functions.tell(err.Error())
 	}
+	if n := l.Sockets.Unknown; n > 0 {
+		l.functions.tell(fmt.Sprintf("connections closed before their server answered the goodbye: %d; it may lack the last of their unconfirmed messages", n))
+	}
 	if left := l.Wire.EndIslands(); left > 0 {
 		l.functions.tell(fmt.Sprintf("%d connections of protocols that need goroutines did not end in time", left))
 	}

@@ -104,6 +104,7 @@ type sockets struct {
 	Queued  []ticket // connections whose exchanges have queued what they say
 
 	lingering []lingerer // in the order of their ends
+	Unknown   uint64     // connections whose server confirms nothing, and has not answered their goodbye
 }
 
 // Shift moves the instants of open connections to a clock that began so much later. By older ones a connection

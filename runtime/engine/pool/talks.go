@@ -487,6 +487,9 @@ func (y *talks) part(at int32) {
 		d.Release()
 		return
 	}
+	if of, ok := d.Dialogue.(codec.Unconfirmed); ok && d.state.is(talkLingers) && of.Lingers() && of.Unconfirmed() {
+		y.Sockets.Unknown++
+	}
 	d.Leave(goodbye, "")
 	if !d.state.is(talkMute) {
 		c.slot = None // what is written now belongs to no exchange

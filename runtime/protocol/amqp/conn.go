@@ -19,6 +19,7 @@ type Conn struct {
 	out       outbox
 	in        intake
 	channels
+	loose  bool         // it has published what the server does not confirm
 	told   *http1.Error // what the server ends the connection with
 	broken *http1.Error // what ended it
 	end    ending
@@ -47,8 +48,8 @@ var (
 	_ codec.Phased  = (*Conn)(nil)
 	_ codec.Settler = (*Conn)(nil)
 
-	_ codec.Lingering = (*Conn)(nil)
-	_ codec.Pausing   = (*Conn)(nil)
+	_ codec.Unconfirmed = (*Conn)(nil)
+	_ codec.Pausing     = (*Conn)(nil)
 )
 
 // Order is what an operation is sent with.
@@ -165,7 +166,7 @@ func (c *Conn) publish(o *Operation) {
 	c.out.bytes = b
 	d := departure{end: len(b), sent: c.op.counts.Sent}
 	if o.verb == verbPublish {
-		c.quiet = c.op.counts.Errors
+		c.quiet, c.loose = c.op.counts.Errors, true
 		d.unconfirmed = c.op.counts.Unconfirmed
 	}
 	c.out.departs = append(c.out.departs, d)
@@ -242,6 +243,9 @@ func (c *Conn) Leave(uint16, string) {
 // Lingers implements codec.Lingering: RabbitMQ ends the channel of a connection that it finds closed, with the
 // messages that the channel has not handed on.
 func (c *Conn) Lingers() bool { return c.end == endLeft && c.broken == nil && c.told == nil }
+
+// Unconfirmed implements codec.Unconfirmed.
+func (c *Conn) Unconfirmed() bool { return c.loose }
 
 // appendGoodbye appends the end of a connection.
 func appendGoodbye(dst []byte) []byte {

@@ -89,6 +89,13 @@ type Lingering interface {
 	Lingers() bool
 }
 
+// Unconfirmed is a Lingering whose peer confirms nothing of some messages: the answer to the goodbye alone tells that it took them.
+type Unconfirmed interface {
+	Lingering
+	// Unconfirmed reports that it has sent such messages.
+	Unconfirmed() bool
+}
+
 // Settler is a dialogue whose peer waits to hear what became of the messages that it sent.
 type Settler interface {
 	Dialogue

@@ -138,13 +138,17 @@ func (s *Server) tells() (v counts) {
 // Settled returns Counts when they do not change any more.
 func (s *Server) Settled() (in, out uint64) {
 	in, out = s.Counts()
-	for range 200 {
-		time.Sleep(50 * time.Millisecond)
-		moreIn, moreOut := s.Counts()
-		if moreIn == in && moreOut == out {
+	for range 500 { // a busy machine lets some connections of the server wait
+		same := true
+		for range 4 {
+			time.Sleep(40 * time.Millisecond)
+			moreIn, moreOut := s.Counts()
+			same = same && moreIn == in && moreOut == out
+			in, out = moreIn, moreOut
+		}
+		if same {
 			break
 		}
-		in, out = moreIn, moreOut
 	}
 	return in, out
 }
