@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,19 +36,26 @@ func (l *letters) check() error {
 			return fmt.Errorf("dead_letters = %q: folder %s does not exist: create it first", l.file, folder)
 		}
 	}
-	f, _, err := openLetters(l.file, 0)
+	f, size, err := openLetters(l.file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	if err := f.Close(); err != nil || size < lettersMax {
+		return err
+	}
+	return l.full()
+}
+
+func (l *letters) full() error {
+	return fmt.Errorf("dead_letters = %q has reached %d bytes: move it away", l.file, lettersMax)
 }
 
 // openLetters opens a regular file; others may never end a write.
 func openLetters(name string, how int) (*os.File, int, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK|how, 0o600)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK|how, 0o600)
 	if err != nil && !errors.Is(err, syscall.ENXIO) { // a pipe that nothing reads
 		return nil, 0, fmt.Errorf("dead_letters = %q: name another file: %w", name, err)
 	}
@@ -89,14 +97,35 @@ func (l *letters) write(r *Row, why string) (err error) {
 		if l.out, l.bytes, err = openLetters(l.file, os.O_CREATE); err != nil {
 			return err
 		}
+		if l.bytes, err = cutTorn(l.out, l.bytes); err != nil {
+			return err
+		}
 	}
 	line := append(appendLetter(nil, r, why), '\n')
 	if l.bytes+len(line) > lettersMax {
-		return fmt.Errorf("dead_letters = %q has reached %d bytes: move it away", l.file, lettersMax)
+		return l.full()
 	}
-	n, err := l.out.Write(line)
-	l.bytes += n
-	return err
+	if n, err := l.out.Write(line); err != nil {
+		if n > 0 { // the next line would stand behind a torn one
+			err = errors.Join(err, l.out.Truncate(int64(l.bytes)))
+		}
+		return err
+	}
+	l.bytes += len(line)
+	return nil
+}
+
+// cutTorn cuts what stands behind the last end of a line, which a process that was killed has left, and returns the size.
+func cutTorn(f *os.File, size int) (int, error) {
+	tail := make([]byte, min(size, lineMax))
+	if _, err := f.ReadAt(tail, int64(size-len(tail))); err != nil {
+		return size, err
+	}
+	torn := len(tail) - 1 - bytes.LastIndexByte(tail, '\n')
+	if torn == 0 || torn == len(tail) && size > len(tail) { // the latter is no file of ours, and replay says so
+		return size, nil
+	}
+	return size - torn, f.Truncate(int64(size - torn))
 }
 
 // fault says why rejected rows are not in the file. It never waits.

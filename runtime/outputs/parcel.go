@@ -34,6 +34,9 @@ func (h *Shell) Carry(ctx context.Context, p *Parcel) Report {
 	}
 	told.PerhapsTwice = min(told.PerhapsTwice, told.Rows)
 	told.Behind = told.Rows - told.Delivered - told.Rejected - told.Lost
+	if err := h.dead.fault(); err != nil && told.Rejected > 0 {
+		told.Letters = err.Error()
+	}
 	over := told
 	over.Rows, over.Behind = told.Rows-told.Behind, 0 // another parcel has the others
 	h.report.add(&over)

@@ -78,9 +78,15 @@ func (s *Settings) checkPlace() error {
 	return nil
 }
 
+// hasPassword also finds one with characters that an address writes as %23, say: the address is none then, or ends before them.
 func hasPassword(place string) bool {
 	u, err := url.Parse(place)
-	if err != nil || u.User == nil {
+	if err != nil || strings.Contains(u.Fragment, "@") {
+		_, rest, _ := strings.Cut(place, "://")
+		end := strings.LastIndexByte(rest, '@')
+		return end > 0 && strings.Contains(rest[:end], ":")
+	}
+	if u.User == nil {
 		return false
 	}
 	_, has := u.User.Password()

@@ -37,6 +37,10 @@ func TestWhatIsNoPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "write store=URL",
 		"http://u:pass@h/":                      "use password_file=FILE",
+		"http://u:a#pass@h/":                    "use password_file=FILE",
+		"http://u:1#pass@h/":                    "use password_file=FILE",
+		"http://u:50%pass@h/":                   "use password_file=FILE",
+		"http://u:a/pass@h/db":                  "use password_file=FILE",
 		"http://h/,token=abc":                   "use token_file=FILE or token_env=VARIABLE",
 		"http://h/db,tokn=abc":                  "did you mean token?",
 		"http://h/db?x=y,passphrase=abc":        "passphrase is no option of store",

@@ -47,5 +47,11 @@ func (r *Report) add(o *Report) {
 	r.Why, r.RejectedWhy = cmp.Or(o.Why, r.Why), cmp.Or(r.RejectedWhy, o.RejectedWhy)
 }
 
-// Because is why a place lacks rows; empty: no try failed.
-func (r *Report) Because() string { return cmp.Or(r.Failed, r.RejectedWhy, r.Why, r.Letters) }
+// Because is why a place lacks rows, and why rejected ones are not in a file; empty: no try failed.
+func (r *Report) Because() string {
+	why := cmp.Or(r.Failed, r.RejectedWhy, r.Why)
+	if why != "" && r.Letters != "" {
+		why += "; "
+	}
+	return why + r.Letters
+}

@@ -267,8 +267,12 @@ func TestDeadLettersThatHang(t *testing.T) {
 		t.Errorf("the check says %v", err)
 	}
 	h.Offer(windows(3, 3))
-	if got := finish(h); got.Rejected != 1 || got.Delivered != 2 || !strings.Contains(got.Letters, "is no regular file") {
+	if got := finish(h); got.Rejected != 1 || got.Delivered != 2 || !strings.Contains(got.Letters, "is no regular file") || !strings.Contains(got.Because(), "no such column; rejected rows are not kept: ") {
 		t.Errorf("%+v", got)
+	}
+	carries := shellOf(t, outputs.Exact, "x,dead_letters="+name, &fake{does: verdicts(outputs.Rejected([]int{1}, "no such column"))})
+	if got := carries.Carry(t.Context(), &outputs.Parcel{Rows: windows(3, 3)}); !strings.Contains(got.Because(), "is no regular file") {
+		t.Errorf("a parcel: %+v", got)
 	}
 	reader, err := os.OpenFile(name, os.O_RDWR, 0) // something reads it
 	if err != nil {
@@ -277,6 +281,44 @@ func TestDeadLettersThatHang(t *testing.T) {
 	defer func() { _ = reader.Close() }()
 	if err := h.Check(); err == nil || !strings.Contains(err.Error(), "is no regular file") {
 		t.Errorf("the check of a pipe with a reader says %v", err)
+	}
+}
+
+// A row that a process wrote half is cut before the next one, and a full file takes part in no run.
+func TestDeadLettersBehindACrash(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "dead.jsonl")
+	whole := string(outputs.AppendJSON(nil, &windows(1, 3)[0])) + "\n"
+	for _, before := range []string{"", whole, whole + whole[:30], whole[:30]} {
+		if err := os.WriteFile(name, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := shellOf(t, outputs.Exact, "x,dead_letters="+name, &fake{does: verdicts(outputs.Rejected([]int{0, 2}, "no such column"))})
+		h.Offer(windows(3, 3))
+		finish(h)
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		for _, line := range lines {
+			if _, err := outputs.ParseJSON([]byte(line)); err != nil {
+				t.Errorf("behind %q: %q: %v", before, line, err)
+			}
+		}
+		if want := strings.Count(before, "\n") + 2; len(lines) != want {
+			t.Errorf("behind %q: %d rows, want %d", before, len(lines), want)
+		}
+	}
+	if err := os.Truncate(name, 16<<20); err != nil {
+		t.Fatal(err)
+	}
+	h := shellOf(t, outputs.Exact, "x,dead_letters="+name, &fake{does: verdicts(outputs.Rejected([]int{1}, "no such column"))})
+	if err := h.Check(); err == nil || !strings.Contains(err.Error(), "move it away") {
+		t.Errorf("the check of a full file says %v", err)
+	}
+	h.Offer(windows(3, 3))
+	if got := finish(h); !strings.Contains(got.Because(), "move it away") {
+		t.Errorf("%+v", got)
 	}
 }
 

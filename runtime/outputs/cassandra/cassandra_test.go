@@ -3,6 +3,7 @@ package cassandra
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/binary"
 	"fmt"
@@ -147,7 +148,7 @@ func FuzzAnswer(f *testing.F) {
 }
 
 // node answers each request as says does, until it returns nothing.
-func node(t *testing.T, secure *tls.Config, says func(op opcode, body []byte) (opcode, []byte)) string {
+func node(t *testing.T, secure *tls.Config, says func(op opcode, body []byte) (opcode, []byte), ofErrors ...int) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -167,7 +168,11 @@ func node(t *testing.T, secure *tls.Config, says func(op opcode, body []byte) (o
 				return
 			}
 			op, said := says(opcode(head[4]), body)
-			if _, err := c.Write(answer(0, int(binary.BigEndian.Uint16(head[2:])), op, said)); err != nil {
+			stream := int(binary.BigEndian.Uint16(head[2:]))
+			if op == opError && len(ofErrors) > 0 {
+				stream = ofErrors[0]
+			}
+			if _, err := c.Write(answer(0, stream, op, said)); err != nil {
 				return
 			}
 		}
@@ -316,6 +321,48 @@ func TestAnswersToOtherRequests(t *testing.T) {
 		require.Equal(t, outputs.VerdictUnclear, broken.verdict, what)
 		c.close()
 	}
+}
+
+// An error that names no statement, in the middle of rows, rejects none of them: the server has some already.
+func TestAnErrorOfNoStatement(t *testing.T) {
+	var fails atomic.Bool
+	at := node(t, nil, func(op opcode, body []byte) (opcode, []byte) {
+		if op == opExecute && fails.Load() {
+			return opError, append([]byte{0, 0, 0x22, 0}, appendText(nil, "invalid")...)
+		}
+		return trusting(op, body)
+	}, -1)
+	k := Kind()
+	s, err := outputs.Parse(&k, "cassandra://"+at+"/load")
+	require.NoError(t, err)
+	sink, err := k.Open(s)
+	require.NoError(t, err)
+	defer sink.Close()
+	fails.Store(true)
+	got := sink.Deliver(t.Context(), outputs.Batch{Number: 1, Try: 1, Rows: outputstest.Rows("a")})
+	require.Equal(t, outputs.VerdictUnclear, got.Verdict, got.Why)
+}
+
+// A server that completes TLS and says nothing is given up in time. (The race detector looks on.)
+func TestTLSAndSilence(t *testing.T) {
+	_, _, ca := authority.Files()
+	name := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(name, ca, 0o600))
+	hangs := make(chan struct{})
+	defer close(hangs)
+	at := node(t, authority.Honest(), func(opcode, []byte) (opcode, []byte) {
+		<-hangs
+		return opReady, nil
+	})
+	k := Kind()
+	s, err := outputs.Parse(&k, "cassandras://"+at+"/load,ca="+name)
+	require.NoError(t, err)
+	sink, err := k.Open(s)
+	require.NoError(t, err)
+	defer sink.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	require.Error(t, sink.Check(ctx))
 }
 
 // A server that answers something else in the middle of rows may have them all.

@@ -67,8 +67,9 @@ func (c *conn) close() { _ = c.net.Close() }
 
 // bound ends what waits for the server when the context ends, until the function that it returns is called.
 func (c *conn) bound(ctx context.Context) func() {
-	_ = c.net.SetDeadline(time.Time{})
-	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Now()) })
+	n := c.net // TLS may take its place meanwhile
+	_ = n.SetDeadline(time.Time{})
+	stop := context.AfterFunc(ctx, func() { _ = n.SetDeadline(time.Now()) })
 	return func() { stop() }
 }
 
@@ -182,7 +183,11 @@ func (c *conn) fly(level uint16, all []execution, ends []*failure) *failure {
 		case err != nil:
 			return silent(outputs.VerdictUnclear, err)
 		case f.op == opError && f.stream < 0:
-			return judge(f.body, c.secret)
+			fail := judge(f.body, c.secret)
+			if fail.verdict == outputs.VerdictRejected {
+				fail.verdict = outputs.VerdictUnclear // it names no statement, and the server has some already
+			}
+			return fail
 		case f.stream < 0 || int(f.stream) >= len(all) || !waits[f.stream] || f.op != opResult && f.op != opError:
 			return silent(outputs.VerdictUnclear, errAnswer)
 		}

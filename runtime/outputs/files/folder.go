@@ -83,22 +83,24 @@ func keep(name string, b []byte) error {
 	return outputs.SyncFolder(folder)
 }
 
-// readFolder returns the rows of a job in the files of a folder, in the order of their names; all jobs' if none is named.
+// readFolder returns the rows of a job in the files of a folder, in the order of their names; all jobs' if none is named. With
+// outputs.ErrTorn it returns the rows that are whole.
 func (f *format) readFolder(folder, job string) (rows []outputs.Row, err error) {
 	all, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
+	var torn error
 	for _, file := range all {
 		name := file.Name()
 		if !strings.HasSuffix(name, f.ending) || job != "" && !strings.HasPrefix(name, job+"-") {
 			continue
 		}
 		more, err := f.readFile(filepath.Join(folder, name), job)
-		if err != nil {
+		if err != nil && !errors.Is(err, outputs.ErrTorn) {
 			return nil, err
 		}
-		rows = append(rows, more...)
+		rows, torn = append(rows, more...), errors.Join(torn, err)
 	}
-	return rows, nil
+	return rows, torn
 }

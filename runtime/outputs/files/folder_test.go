@@ -25,6 +25,24 @@ func opened(t *testing.T, place string) outputs.Sink {
 	return sink
 }
 
+// Of a folder with a file that broke off, the rows that are whole count.
+func TestAFolderWithATornFile(t *testing.T) {
+	folder, rows := t.TempDir()+"/", outputstest.Rows("a")
+	for i, batch := range [][]outputs.Row{rows[:9], rows[9:20], rows[20:]} {
+		s := opened(t, folder)
+		require.Equal(t, outputs.Delivered(), s.Deliver(context.Background(), outputs.Batch{Number: uint64(i + 1), Rows: batch}))
+		s.Close()
+	}
+	files, err := filepath.Glob(folder + "*")
+	require.NoError(t, err)
+	at, err := os.Stat(files[0])
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(files[0], at.Size()-10))
+	got, err := Read(folder, "a")
+	require.ErrorIs(t, err, outputs.ErrTorn)
+	require.Len(t, got, len(rows)-1)
+}
+
 // FILES-5: two gates deliver a job, and the second one repeats the last batch of the first. In one folder each row is there
 // once. Of two folders, on disks of their own, both have that batch, and files put together are those of one folder.
 func TestTwoGatesFillFolders(t *testing.T) {

@@ -66,7 +66,9 @@ func (c *client) do(ctx context.Context, what *call) (*answer, *outputs.Outcome)
 	if err != nil && a.status/100 == 2 {
 		return nil, new(outputs.Unclear("the answer of the service broke off"))
 	}
-	a.body = body
+	if err == nil { // one that breaks off may end within a secret
+		a.body = body
+	}
 	return a, nil
 }
 
@@ -104,7 +106,9 @@ func (c *client) lines(ctx context.Context, what *call, judge func(outputs.Batch
 	}
 	defer func() { _ = from.Close() }() // it is read as far as it matters
 	if a.status/100 != 2 {
-		a.body, _ = io.ReadAll(io.LimitReader(from, answerMax)) // what arrived says why
+		if body, err := io.ReadAll(io.LimitReader(from, answerMax)); err == nil { // one that breaks off may end within a secret
+			a.body = body
+		}
 		return errors.New(judge(outputs.Batch{}, a).Why)
 	}
 	in := bufio.NewScanner(from)

@@ -34,6 +34,25 @@ func FuzzAnswerText(f *testing.F) {
 	})
 }
 
+// An answer that breaks off may end within a secret: nothing of it is shown.
+func TestAnswersThatBreakOff(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte("the token hush-hu"))
+	}))
+	defer s.Close()
+	sign := func(*http.Request, []byte) ([]string, error) { return []string{"hush-hush-secret"}, nil }
+	a, failed := newClient().do(t.Context(), &call{method: http.MethodPost, url: s.URL, sign: sign})
+	if failed != nil || strings.Contains(a.text(), "hush") || !strings.Contains(a.text(), "400") {
+		t.Errorf("%+v, %v", a, failed)
+	}
+	err := newClient().lines(t.Context(), &call{method: http.MethodGet, url: s.URL, sign: sign}, standard, nil)
+	if err == nil || strings.Contains(err.Error(), "hush") {
+		t.Error(err)
+	}
+}
+
 // What each answer means for the batch, and that no redirect is followed.
 func TestStandard(t *testing.T) {
 	asked := 0

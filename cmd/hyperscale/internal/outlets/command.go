@@ -170,7 +170,9 @@ func ready(s *outputs.Settings) (*outputs.Shell, error) {
 	if err != nil {
 		return nil, command.Usage("%s: %v", named.Shown(s), err)
 	}
-	shell := outputs.NewShell(s.Kind.Name, s, sink, outputs.DefaultPace())
+	pace := outputs.DefaultPace()
+	pace.Max = pace.Last // a person waits
+	shell := outputs.NewShell(s.Kind.Name, s, sink, pace)
 	if err := shell.Check(); err != nil {
 		shell.Close()
 		return nil, command.Exit(command.ExitFailed, fmt.Errorf("%s: %w", named.Shown(s), err))

@@ -1,6 +1,7 @@
 package outlets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,23 +57,30 @@ Exit codes: 0 the place has each row; 1 it lacks some; 2 bad usage, or a file th
 	return cmd
 }
 
-// replay offers rows as the queue has room for them.
+// replay delivers the rows of one job after another's. Parcels keep each row as it is: a queue would join windows that
+// it has no room for, and a place that has the windows would have their requests twice.
 func replay(ctx context.Context, cmd *cobra.Command, shell *outputs.Shell, rows []outputs.Row) error {
-	const piece = 500 // rows: a queue of 8 MiB has room for some thousands
-	for len(rows) > 0 && ctx.Err() == nil {
-		n := min(piece, len(rows))
-		shell.Offer(rows[:n])
-		rows = rows[n:]
-		for ctx.Err() == nil && len(rows) > 0 && shell.Report().Behind > piece {
-			select {
-			case <-time.After(10 * time.Millisecond):
-			case <-ctx.Done():
-			}
+	var jobs []string
+	of := map[string][]outputs.Row{}
+	for i := range rows {
+		job := rows[i].Job
+		if of[job] == nil {
+			jobs = append(jobs, job)
 		}
+		of[job] = append(of[job], rows[i])
+	}
+	behind, failed := uint64(0), ""
+	for _, job := range jobs {
+		told := shell.Carry(ctx, &outputs.Parcel{Rows: of[job]})
+		behind, failed = behind+told.Behind, cmp.Or(failed, told.Failed)
 	}
 	o := shell.Finish(ctx)
-	o.Behind += uint64(len(rows))
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d rows delivered, %d rejected, %d not delivered\n", o.Delivered, o.Rejected, o.Behind+o.Lost); err != nil {
+	o.Behind, o.Failed = behind, cmp.Or(failed, o.Failed)
+	line := fmt.Sprintf("%d rows delivered, %d rejected, %d not delivered", o.Delivered, o.Rejected, o.Behind+o.Lost)
+	if o.PerhapsTwice > 0 {
+		line += fmt.Sprintf(", %d perhaps twice", o.PerhapsTwice)
+	}
+	if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {
 		return err
 	}
 	if !o.Whole() {

@@ -129,7 +129,7 @@ func (s *sink) sign(q *push.Request) error {
 		}
 		r := http.Request{Header: q.Header}
 		r.SetBasicAuth(s.user, password)
-		q.Hide = []string{password, r.Header.Get("Authorization")}
+		q.Hide = []string{password, strings.TrimPrefix(r.Header.Get("Authorization"), "Basic ")}
 	}
 	return nil
 }

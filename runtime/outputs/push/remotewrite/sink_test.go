@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -133,7 +134,7 @@ func TestCredentials(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head = r.Header
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(r.Header.Get("Authorization")))
+		_, _ = w.Write([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Basic ")))
 	}))
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "secret")
