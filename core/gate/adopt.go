@@ -192,7 +192,7 @@ func (m *ownership) resume(env node.Env, j *entry) {
 // keepHouse acquires jobs that have been without an owner for so long that every gate must have
 // missed its turn. Only a leader that hears a majority does so.
 func (m *ownership) keepHouse(env node.Env) {
-	if !m.group.Election.Leads(env.Now()) || !m.group.Leases.Speaks() || m.retiring() {
+	if !m.group.Election.Leads(env.Now()) || !m.group.Leases.Speaks() || m.retiring() && m.fellowTakes() {
 		m.vacant = nil // a new term counts from its own observations
 		return
 	}

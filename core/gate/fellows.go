@@ -44,11 +44,14 @@ const (
 // gossip tells the other gates whether this one takes new jobs, whether it hears managers, and which sinks it has.
 func (m *base) gossip() {
 	state := append([]byte{0, byte(m.hearing)}, sinksSaid(m.config.Sinks, m.config.SinkDigest)...)
-	if m.draining {
+	if m.retiring() {
 		state[0] = 1
 	}
 	m.group.Swim.SetState(state)
 }
+
+// retires says that a gate told that it drains or stops.
+func retires(app []byte) bool { return len(app) > 0 && app[0] == 1 }
 
 // sinksSaid is what a gate tells of its sinks: how many it has, a mark of each name, and the digest of all. Gates without
 // sinks tell the digest alone, as those of older versions do, whose digest begins with a digit of base 16.
@@ -84,7 +87,7 @@ func hasSink(app []byte, sink string) bool {
 func (m *base) equipped(env node.Env, id message.JobID, sinks []string) node.Addr {
 	for _, a := range m.group.Ring.Order(id) {
 		o, known := m.group.Swim.FindAddr(a)
-		if known && a != env.Self().Addr && m.hears(a) && o.App[0] == 0 && !slices.ContainsFunc(sinks, func(s string) bool { return !hasSink(o.App, s) }) {
+		if known && a != env.Self().Addr && m.hears(a) && !slices.ContainsFunc(sinks, func(s string) bool { return !hasSink(o.App, s) }) {
 			return a
 		}
 	}
@@ -125,11 +128,18 @@ func otherSinks(own string, self node.Peer, members []swim.Member) []string {
 	return []string{fmt.Sprintf("outputs: the sinks of %s are not those of %s by name, kind or window: give all gates the same section outputs, and start them again one by one", strings.Join(others, ", "), self.ID)}
 }
 
-// hears says that another gate is connected and says that it hears managers.
+// hears says that another gate is connected, takes jobs, and says that it hears managers.
 func (m *base) hears(a node.Addr) bool {
 	o, known := m.group.Swim.FindAddr(a)
 	k := m.group.Links.To(a)
-	return known && !o.State.Gone() && hearingOf(o.App) == hears && k != nil && k.Stands
+	return known && !o.State.Gone() && hearingOf(o.App) == hears && !retires(o.App) && k != nil && k.Stands
+}
+
+// takes says that another gate is alive and connected, and neither drains nor stops.
+func (m *base) takes(a node.Addr) bool {
+	o, known := m.group.Swim.FindAddr(a)
+	k := m.group.Links.To(a)
+	return known && m.group.Alive(a) && !retires(o.App) && k != nil && k.Stands
 }
 
 // isDeaf says that this gate hears no manager, and another gate does: that one can run jobs.
@@ -140,17 +150,24 @@ func (m *base) isDeaf() bool {
 // groupName distinguishes the group of gates from other groups of a cluster.
 const groupName = "gates"
 
-// fellowAlive says whether another gate could take over this gate's jobs.
+// fellowAlive says whether another gate could go on with this gate's jobs, and if it must, one that retires.
 func (m *base) fellowAlive() bool {
 	return slices.ContainsFunc(m.group.Links.All(), func(k *uplink.Link) bool { return k.Stands && m.group.Alive(k.Addr) })
 }
 
-// successor returns the next gate in a job's order that is alive and connected, of those that hear
-// managers if there are any.
+// fellowTakes says whether another gate takes jobs. Of gates that all retire each takes over what has no owner.
+func (m *base) fellowTakes() bool {
+	return slices.ContainsFunc(m.group.Links.All(), func(k *uplink.Link) bool { return m.takes(k.Addr) })
+}
+
+// successor returns the next gate in a job's order that is alive and connected: of those that take jobs and hear managers,
+// else of those that take jobs, else of all.
 func (m *base) successor(env node.Env, id message.JobID) node.Addr {
-	for _, a := range m.group.Ring.Order(id) {
-		if a != env.Self().Addr && m.hears(a) {
-			return a
+	for _, fits := range []func(node.Addr) bool{m.hears, m.takes} {
+		for _, a := range m.group.Ring.Order(id) {
+			if a != env.Self().Addr && fits(a) {
+				return a
+			}
 		}
 	}
 	for _, a := range m.group.Ring.Order(id) {

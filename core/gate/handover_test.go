@@ -45,6 +45,58 @@ func TestDrainingGatesTakeNothingOver(t *testing.T) {
 	}
 }
 
+// Two gates drain, and the third one, which owns jobs, dies or stops: one of those that drain goes on with them, as no
+// other one takes jobs.
+func TestGatesThatAllRetireKeepJobs(t *testing.T) {
+	for _, stops := range []bool{false, true} {
+		w := newCluster(t, 3, shortLease())
+		w.time(time.Second, nil)
+		w.drain(w.gates[1], false)
+		w.drain(w.gates[2], false)
+		for k := range 6 {
+			w.submit(w.gates[0], fmt.Sprintf("k%d", k))
+		}
+		w.time(5*time.Second, nil)
+		for _, id := range sortedJobs(w.holder) {
+			if w.holder[id] != "g1" {
+				t.Fatalf("job %v is %s's, which drains", id, w.holder[id])
+			}
+		}
+		wait := 30 * time.Second
+		if stops {
+			wait = 8 * time.Second
+			w.gates[0].world.Stop()
+		} else {
+			w.depart(w.gates[0])
+			w.gates[0].world.Crash()
+		}
+		w.time(wait, nil)
+		for _, id := range sortedJobs(w.holder) {
+			if w.holder[id] == "g1" {
+				t.Errorf("stops %v: job %v has no owner", stops, id)
+			}
+		}
+	}
+}
+
+// A gate that stops hands no job to one that drains, as long as another one takes jobs.
+func TestJobsGoToGatesThatTakeThem(t *testing.T) {
+	w := newCluster(t, 3, shortLease())
+	w.time(time.Second, nil)
+	for k := range 6 {
+		w.submit(w.gates[0], fmt.Sprintf("k%d", k))
+	}
+	w.drain(w.gates[1], false)
+	w.time(2*time.Second, nil)
+	w.gates[0].world.Stop()
+	w.time(5*time.Second, nil)
+	for _, id := range sortedJobs(w.holder) {
+		if w.holder[id] != "g3" {
+			t.Errorf("job %v is %s's: want g3's, which alone takes jobs", id, w.holder[id])
+		}
+	}
+}
+
 func sortedJobs[V any](m map[message.JobID]V) []message.JobID {
 	var ids []message.JobID
 	//lint:orderfree sorted below

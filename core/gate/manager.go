@@ -245,6 +245,12 @@ func (m *roster) onListed(env node.Env, mgr *places.Manager, ref message.SubjobR
 		stale(env, j, p, ref.Fence, "heartbeat")
 		return false // the manager that took over has told it, or will
 	}
+	if p.Phase == job.Done && p.End == job.Unheard {
+		if p.Told {
+			stopOrphan(env, mgr, ref, j, "its datacenter was given up: what runs there now counts nowhere")
+		}
+		return false
+	}
 	p.Missed, p.Renewed, p.Named = 0, max(p.Renewed, env.Now()), env.Now()
 	if p.Phase == job.Done {
 		return true // the manager repeats its result until a gate acknowledges it

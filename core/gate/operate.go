@@ -200,6 +200,7 @@ func (m *operations) onStop(env node.Env) {
 		env.Halt("")
 		return
 	}
+	m.gossip()
 	m.handOver(env)
 }
 

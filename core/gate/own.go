@@ -156,7 +156,7 @@ func (m *ownership) onWaiting(env node.Env, o lease.Outcome) {
 // onVacant takes over a job that no gate owns, or that its owner hands to this gate. A gate
 // that stops leaves the job to others, if there are any.
 func (m *ownership) onVacant(env node.Env, o lease.Outcome) {
-	if m.retiring() && m.fellowAlive() || m.isDeaf() && !o.Consented {
+	if m.retiring() && m.fellowTakes() || m.isDeaf() && !o.Consented {
 		return
 	}
 	switch j := m.jobs[o.Job]; {

@@ -51,6 +51,9 @@ func (m *courier) batch(env node.Env, j *entry, i int) {
 	if file, ok := s.Next(); ok {
 		m.ledger.Keep(env, j.ID, file, tag{act: actRows, job: j, stream: s, stage: output.Keeping})
 	} else if s.Failed() != failed {
+		if r := m.ended(j); r != nil && j.Rows.Delivering {
+			s.Finish(r) // it counts what the sink lacks: nothing else comes that would
+		}
 		m.saveRows(env, j, s)
 	}
 }
@@ -276,9 +279,10 @@ func (m *courier) onRowsTimer(env node.Env, id message.JobID) {
 			reached(env, "gate/sink-given-up")
 			m.forgetOne(env, j, i)
 			why := fmt.Sprintf("%v after the job's end it had not taken all: gate.output_timeout", m.config.OutputTimeout)
-			if s.GiveUp(m.ended(j), why); s.Stage() < output.Recording {
-				s.Abandon(why)
+			if s.Stage() != output.Loading {
+				s.GiveUp(m.ended(j), why)
 			}
+			s.Abandon(why) // of one whose file or result is not here, it is not known what it lacks
 			m.saveRows(env, j, s)
 		}
 		m.batch(env, j, i)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -451,4 +452,27 @@ func TestAJobGoesToAGateThatHasItsSinks(t *testing.T) {
 	windows, lost, result := s.requests()
 	require.Equal(t, [3]uint64{500, 0, 500}, [3]uint64{windows, lost, result})
 	require.Empty(t, s.ended[len(s.ended)-1].Failed)
+}
+
+// The last rows of a job of many steps do not fit into a batch: the sink is given up, its report counts what it lacks, and the
+// job's register is held no longer.
+func TestTheLastRowsAreTooMany(t *testing.T) {
+	s := newShop(t)
+	m := s.run()
+	s.after(11*time.Second, 100)
+	require.Equal(t, 1, s.take("done"))
+	r := subjobResult(s.job, s.fence, "a", message.JobCompleted, 500, "")
+	steps := &r.Subjob.Workflows[0].Stats.Steps
+	for i := range 1000 {
+		*steps = append(*steps, message.StepStats{Name: fmt.Sprint(strings.Repeat("x", 730), i), Kind: message.StepRequest, Started: 2, OK: 2})
+	}
+	m.deliver("m1", r)
+	s.pump()
+	s.time(5*time.Second, nil)
+	require.Len(t, s.ended, 1)
+	require.Contains(t, s.ended[0].Failed, "declare fewer steps")
+	require.Equal(t, uint64(400+2000), s.ended[0].LostRequests, "%+v", s.ended[0])
+	require.Empty(t, m.world.Deliveries())
+	s.time(70*time.Second, nil)
+	require.Contains(t, s.status(m).Sinks.List[0].Failed, "declare fewer steps")
 }

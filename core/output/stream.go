@@ -178,6 +178,9 @@ func (s *Stream) Own(epoch uint64) {
 // former owner may have died before the answer came. If the record says that no sink had them, another one must say
 // first that this owner tries: the stage is Saving. Load returns false if the file is none of the stream's.
 func (s *Stream) Load(file []byte, epoch uint64) bool {
+	if s.stage != Loading {
+		return true // it was given up meanwhile
+	}
 	b, l, err := Read(file)
 	if err != nil || b.Job != s.job || b.Sink != s.Sink || b.Number != s.number || l.window != s.Window {
 		return false

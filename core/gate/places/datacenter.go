@@ -18,6 +18,7 @@ type Datacenter struct {
 	promised Room          // that the queue is about to use
 	workers  uint32        // most that were registered at once, until that is long ago
 	whole    node.Instant  // when that many were last registered
+	able     node.Instant  // when as many as Cores were last registered
 	silent   node.Instant  // when the gate last lost a manager
 	saved    time.Duration // silence that Silences last reported
 	record                 // of its health and its subjobs

@@ -131,7 +131,9 @@ func (m *Manager) Take(s node.StreamID, h *message.ManagerHeartbeat, now node.In
 	if d := m.Place; h.WorkerSum >= d.workers {
 		d.workers, d.whole = h.WorkerSum, now
 	}
-	m.Place.Cores = max(m.Place.Cores, h.CoresTotal)
+	if d := m.Place; h.CoresTotal >= d.Cores {
+		d.Cores, d.able = h.CoresTotal, now
+	}
 }
 
 // Decision is what the gate does about new subjobs for the manager. It takes nothing from it.

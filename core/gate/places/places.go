@@ -145,8 +145,10 @@ func (p *Places) Sweep(now node.Instant) (gone []string) {
 			}
 		}
 		if now.Sub(d.whole) >= p.bounds.ManagerAge {
-			v := d.View()
-			d.workers, d.Cores, d.whole = v.Workers, v.Total, now
+			d.workers, d.whole = d.View().Workers, now
+		}
+		if now.Sub(d.able) >= p.bounds.ManagerAge { // smaller workers may have taken the place of as many larger ones
+			d.Cores, d.able = d.View().Total, now
 		}
 		if len(d.Managers) == 0 && now.Sub(d.silent) >= p.bounds.DatacenterAge {
 			p.forgetDatacenter(d)

@@ -443,3 +443,25 @@ func TestAMuteManagerIsNoIllness(t *testing.T) {
 		t.Errorf("the datacenter is %v, and %v with a mute manager, want DEGRADED", before, after)
 	}
 }
+
+// Workers of fewer cores take the place of as many larger ones: within the manager's age nothing waits for the cores that left.
+func TestCoresThatLeftAreForgotten(t *testing.T) {
+	start := node.Instant(time.Hour)
+	p := places.New(places.Bounds{Datacenters: 1, Managers: 2, Silence: 5 * time.Second, ManagerAge: time.Minute, DatacenterAge: time.Minute})
+	d, _ := p.Know("a", start)
+	m := p.Register(d, node.Peer{ID: "m1", Incarnation: 1, Addr: "m1:1"}, start)
+	now := start
+	for sequence, cores := range []uint32{32, 28, 24, 20, 16} {
+		now = start.Add(time.Duration(sequence) * time.Second)
+		m.Take(1, &message.ManagerHeartbeat{Datacenter: "a", Sequence: uint64(sequence + 1), CoresTotal: cores, WorkerSum: 4}, now)
+	}
+	for _, tt := range []struct {
+		at   time.Duration
+		want uint32
+	}{{59 * time.Second, 32}, {time.Minute, 16}} {
+		m.Take(1, &message.ManagerHeartbeat{Datacenter: "a", Sequence: uint64(100 + tt.at), CoresTotal: 16, WorkerSum: 4}, start.Add(tt.at))
+		if p.Sweep(start.Add(tt.at)); d.Cores != tt.want {
+			t.Errorf("%v behind the first worker's end it counts on %d cores, want %d", tt.at, d.Cores, tt.want)
+		}
+	}
+}
