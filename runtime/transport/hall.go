@@ -565,8 +565,9 @@ func (h *hall) decrypt(g *guest, b []byte, now time.Time) bool {
 	var err error
 	h.plain, err = g.secured.said(h.plain[:0], b)
 	if len(g.secured.raw.out) > 0 { // TLS answers by itself
-		g.out = append(g.out, g.secured.raw.take()...)
-		g.written = now.Add(h.t.config.Limits.Write)
+		if !g.answers(g.secured.raw.take(), now, &h.t.config.Limits) {
+			err = errUnread
+		}
 		h.call(g)
 	}
 	if !g.s.closing() {

@@ -20,8 +20,9 @@ const (
 type quiet struct {
 	logger *slog.Logger
 
-	mu   sync.Mutex
-	seen map[string]time.Time
+	mu    sync.Mutex
+	seen  map[string]time.Time
+	swept time.Time // when old keys were last looked for: a flood of sources must not search them each time
 }
 
 // source logs a fault of a source. A source is one host, separately for streams and datagrams,
@@ -50,6 +51,10 @@ func (q *quiet) first(key string, now time.Time) bool {
 		return false
 	}
 	if len(q.seen) >= quietMax {
+		if now.Sub(q.swept) < time.Second {
+			return false
+		}
+		q.swept = now
 		for k, last := range q.seen {
 			if now.Sub(last) >= quietFor {
 				delete(q.seen, k)

@@ -24,6 +24,7 @@ type version struct {
 	minor       uint16
 }
 
+// learn notes what a Hello says. The newest one counts: a node with a new disk counts its incarnations from 1 again.
 func (v *versions) learn(p node.Peer) {
 	if p.Role != node.RoleGate && p.Role != node.RoleManager {
 		return
@@ -33,7 +34,7 @@ func (v *versions) learn(p node.Peer) {
 	if v.said == nil {
 		v.said, v.at = map[node.ID]version{}, map[node.Addr]node.Peer{}
 	}
-	if was, known := v.said[p.ID]; known && was.incarnation > p.Incarnation || !known && len(v.said) >= versionsMax {
+	if _, known := v.said[p.ID]; !known && len(v.said) >= versionsMax {
 		return
 	}
 	v.said[p.ID] = version{p.Incarnation, p.Minor}

@@ -2,7 +2,9 @@ package transport
 
 import (
 	"encoding/binary"
+	"fmt"
 	"testing"
+	"time"
 
 	"hyperscale/core/message"
 	"hyperscale/core/node"
@@ -40,6 +42,51 @@ func TestPeersTellTheirVersion(t *testing.T) {
 	}
 	if got := b.datagrams.versions.of(node.Peer{ID: "a", Incarnation: 2}); got != 0 {
 		t.Errorf("the next incarnation of a has said nothing, and b takes it for %d", got)
+	}
+}
+
+// TestANewDiskSaysItsVersion: a node whose disk was lost counts its incarnations from 1 again. Its datagrams have its version.
+func TestANewDiskSaysItsVersion(t *testing.T) {
+	var v versions
+	peer := func(incarnation uint64) node.Peer {
+		return node.Peer{ID: "a", Role: node.RoleGate, Incarnation: incarnation, Addr: "a:1", Minor: 7}
+	}
+	for _, incarnation := range []uint64{40, 1, 2} {
+		v.learn(peer(incarnation))
+		if got := v.of(peer(incarnation)); got != 7 {
+			t.Errorf("incarnation %d has minor version %d, want 7", incarnation, got)
+		}
+	}
+}
+
+// TestAPeerThatOnlyAsksForKeys: what TLS answers to a peer that reads nothing is bounded, and moves no deadline.
+func TestAPeerThatOnlyAsksForKeys(t *testing.T) {
+	g, l, now := &guest{}, &Limits{Write: time.Second, Queue: 100}, time.Now()
+	for i := range 10 {
+		if !g.answers(make([]byte, 10), now.Add(time.Duration(i)*time.Second), l) || !g.written.Equal(now.Add(time.Second)) {
+			t.Fatalf("answer %d: written by %v, want a second after the first", i, g.written.Sub(now))
+		}
+	}
+	if g.answers(make([]byte, 1), now, l) {
+		t.Errorf("%d bytes wait, the bound is %d", len(g.out), l.Queue)
+	}
+}
+
+// TestQuietSearchesOnceASecond: thousands of sources do not make each new one search all.
+func TestQuietSearchesOnceASecond(t *testing.T) {
+	q, now := &quiet{seen: map[string]time.Time{}}, time.Now()
+	for i := range quietMax {
+		q.first(fmt.Sprint(i), now)
+	}
+	if q.first("one more", now) || !q.swept.Equal(now) {
+		t.Fatal("a source too many is logged")
+	}
+	q.seen["0"] = now.Add(-quietFor)
+	if q.first("another", now.Add(time.Second/2)) {
+		t.Error("it searches again within the second")
+	}
+	if !q.first("another", now.Add(time.Second)) {
+		t.Error("a second later an old source makes room for it")
 	}
 }
 

@@ -210,6 +210,8 @@ func (c *Conn) onConfirm(m *call, on codec.Listener) *http1.Error {
 		}
 	}
 	switch ours := c.op.of.verb == verbConfirm && names(c.op.number); {
+	case ours && c.op.open && slices.ContainsFunc(c.out.departs, func(d departure) bool { return d.channel == c.number }):
+		return errConfirm
 	case ours && c.op.open:
 		if m.of == basicNack && c.outcome.Err == nil {
 			c.outcome.Err = &http1.Error{Kind: kindNack, Detail: "the server did not take the message (basic.nack): its queue is full and rejects, or has failed"}

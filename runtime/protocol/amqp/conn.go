@@ -19,7 +19,6 @@ type Conn struct {
 	out       outbox
 	in        intake
 	channels
-	loose  bool         // it has published what the server does not confirm
 	told   *http1.Error // what the server ends the connection with
 	broken *http1.Error // what ended it
 	end    ending
@@ -164,7 +163,7 @@ func (c *Conn) publish(o *Operation) {
 		b, rest = endFrame(append(b, rest[:n]...), at), rest[n:]
 	}
 	c.out.bytes = b
-	d := departure{end: len(b), sent: c.op.counts.Sent}
+	d := departure{end: len(b), sent: c.op.counts.Sent, channel: c.number}
 	if o.verb == verbPublish {
 		c.quiet, c.loose = c.op.counts.Errors, true
 		d.unconfirmed = c.op.counts.Unconfirmed
@@ -243,9 +242,6 @@ func (c *Conn) Leave(uint16, string) {
 // Lingers implements codec.Lingering: RabbitMQ ends the channel of a connection that it finds closed, with the
 // messages that the channel has not handed on.
 func (c *Conn) Lingers() bool { return c.end == endLeft && c.broken == nil && c.told == nil }
-
-// Unconfirmed implements codec.Unconfirmed.
-func (c *Conn) Unconfirmed() bool { return c.loose }
 
 // appendGoodbye appends the end of a connection.
 func appendGoodbye(dst []byte) []byte {
@@ -343,6 +339,7 @@ type outbox struct {
 type departure struct {
 	end               int     // in bytes
 	sent, unconfirmed *uint64 // nil: nothing counts it
+	channel           uint16  // as lines number it
 }
 
 // left returns what is not written.

@@ -253,6 +253,8 @@ func FuzzFeed(f *testing.F) {
 				amqp.Get(amqp.Plain("jobs"), verb&32 != 0), amqp.Publication(amqp.Message{Confirm: true, Mandatory: verb&32 != 0, Priority: amqp.PriorityNone}),
 				amqp.Publication(amqp.Message{Priority: amqp.PriorityNone}), amqp.Declare(amqp.Declaration{Exchange: "orders", Type: "topic", Of: amqp.DeclaresBound}),
 			}[verb%4], order)
+			h.shows(c.Output())
+			c.Sent(c.Unsent())
 			for rest := b; len(rest) > 0; {
 				n := min(most, len(rest))
 				if err := c.Feed(rest[:n], &h); err != nil {

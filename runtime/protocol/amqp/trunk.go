@@ -29,7 +29,11 @@ type channels struct {
 	many    []*line // by id-1; nil: the connection is no trunk
 	numbers uint16  // the greatest one
 	paused  holds   // of all
+	loose   bool    // a message has gone out that the server does not confirm
 }
+
+// Unconfirmed implements codec.Unconfirmed.
+func (c *channels) Unconfirmed() bool { return c.loose }
 
 // on makes a channel the one at hand, and reports whether there is such a one. 0 is the connection itself.
 func (c *channels) on(number uint16) bool {

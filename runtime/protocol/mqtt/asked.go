@@ -108,6 +108,9 @@ func (c *Conn) onAck(p *packet, on codec.Listener) *http1.Error {
 		if c.op.stage != wants {
 			return errStage(p.kind)
 		}
+		if len(c.out.departs) > 0 {
+			return errEarly
+		}
 		if c.op.stage = c.after(wants, &a); c.op.stage == stageNone {
 			c.ends(&a, on)
 		}

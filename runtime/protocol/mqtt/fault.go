@@ -47,6 +47,9 @@ func errPacketEnd(p packetType) *http1.Error {
 	return breach("a %s has more bytes than it may have", p)
 }
 
+// errEarly is of an acknowledgement of a message that has not gone out.
+var errEarly = breach("the broker acknowledged a message before all of it was sent")
+
 func errStage(p packetType) *http1.Error {
 	return breach("a %s came, and the message's quality of service has another step next", p)
 }

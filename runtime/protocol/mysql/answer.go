@@ -36,6 +36,8 @@ func (c *Conn) onPacket(b []byte, on codec.Listener) *http1.Error {
 	switch {
 	case failed:
 		return c.onError(b, on)
+	case c.at == len(c.awaits)-1 && !c.left && len(c.out.left()) > 0:
+		return errEarly
 	case c.in.is(packetLone):
 		return breach("a packet has the number 0, and %d was next", c.in.number-1)
 	case len(b) == 0:
@@ -189,10 +191,12 @@ func (c *Conn) resultIsOver(e ended, on codec.Listener) *http1.Error {
 // done goes on behind the answer of a command.
 func (c *Conn) done(on codec.Listener) {
 	c.in.next()
-	if c.at++; c.at == len(c.awaits) {
-		c.awaits, c.at = c.awaits[:0], 0
-		c.advance(on)
+	if c.at++; c.at < len(c.awaits) {
+		c.in.number = c.awaits[c.at].packets
+		return
 	}
+	c.awaits, c.at = c.awaits[:0], 0
+	c.advance(on)
 }
 
 // onError takes an error that the server tells.

@@ -97,8 +97,9 @@ const (
 
 // command is a command whose answer is awaited.
 type command struct {
-	kind commandKind
-	of   int // statement
+	kind    commandKind
+	of      int  // statement
+	packets byte // that it has: the answer's numbers go on behind theirs
 }
 
 type commandKind uint8
@@ -154,6 +155,7 @@ func (c *Conn) Operate(o *Operation, with Order) error {
 		c.next()
 	}
 	if len(c.awaits) > 0 {
+		c.in.number = c.awaits[0].packets
 		return nil
 	}
 	err := c.outcome.Err // no statement fits its arguments
@@ -197,20 +199,25 @@ func (c *Conn) use(k int, values [][]byte) {
 	o := c.op.of
 	if o.mode == ModeSimple {
 		c.out.bytes = append(c.out.own(c.pool), o.each[k].ask...)
-		c.awaits = append(c.awaits, command{awaitRows, k})
+		c.awaits = append(c.awaits, command{awaitRows, k, packetsOf(len(o.each[k].ask))})
 		return
 	}
 	if h := c.op.handles[k]; h.ready {
-		c.out.bytes = o.each[k].appendUse(c.out.own(c.pool), h.number, values)
-		c.awaits = append(c.awaits, command{awaitRowsTyped, k})
+		b := c.out.own(c.pool)
+		before := len(b)
+		c.out.bytes = o.each[k].appendUse(b, h.number, values)
+		c.awaits = append(c.awaits, command{awaitRowsTyped, k, packetsOf(len(c.out.bytes) - before)})
 	}
 }
 
 // say queues a text whose answer is an OK.
 func (c *Conn) say(text string) {
 	c.out.bytes = appendCommand(c.out.own(c.pool), commandQuery, text)
-	c.awaits = append(c.awaits, command{kind: awaitOK})
+	c.awaits = append(c.awaits, command{kind: awaitOK, packets: 1})
 }
+
+// packetsOf is how many packets a command has that takes so many bytes with their heads.
+func packetsOf(n int) byte { return byte(n/(packetMost+headLength) + 1) }
 
 // next queues the next statement of the operation, or what prepares it, or the end of the
 // transaction.
@@ -224,7 +231,7 @@ func (c *Conn) next() {
 			}
 			if h.number == 0 {
 				c.out.bytes = append(c.out.own(c.pool), a.of.each[a.stands].ask...)
-				c.awaits = append(c.awaits, command{awaitPrepared, a.stands})
+				c.awaits = append(c.awaits, command{awaitPrepared, a.stands, packetsOf(len(a.of.each[a.stands].ask))})
 				a.phase = phasePrepare
 				return
 			}
@@ -265,7 +272,9 @@ func (c *Conn) advance(on codec.Listener) {
 	}
 	if len(c.awaits) == 0 {
 		c.answered(on)
+		return
 	}
+	c.in.number = c.awaits[0].packets
 }
 
 // Owes implements codec.Phased.
@@ -279,7 +288,7 @@ func (c *Conn) Ping(payload uint64) {
 	if c.mayTalk() {
 		c.start(asked{payload: payload, handles: c.op.handles[:0], values: c.op.values[:0]})
 		c.out.bytes = appendCommand(c.out.own(c.pool), commandPing, "")
-		c.awaits = append(c.awaits, command{kind: awaitOK})
+		c.awaits = append(c.awaits, command{kind: awaitOK, packets: 1})
 	}
 }
 
@@ -378,6 +387,9 @@ func (c *Conn) answered(on codec.Listener) {
 		body = append(body, ']')
 	}
 	in.view = nil
+	if a.of != nil && a.of.whole && c.InTransaction() { // its end failed: what the server does with it is not known
+		c.spent, c.status = true, c.status&^statusTransaction
+	}
 	c.tidy()
 	c.quiet()
 	if c.active = false; cap(c.awaits) > awaitsKept {

@@ -241,6 +241,54 @@ func TestManyStatements(t *testing.T) {
 	}
 }
 
+// MYSQL-8: what a server says before a command has gone out answers nothing, though its numbers fit. Its errors may come early.
+func TestEarlyAnswers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mode  mysql.Mode
+		whole bool
+		said  []string
+	}{
+		"behind a preparation": {mysql.ModePrepared, false, []string{"prepared 7 0 0", "ok"}},
+		"in a transaction":     {mysql.ModeSimple, true, []string{"ok", "ok", "ok"}},
+	} {
+		c := mysql.New(mysql.Config{}).Begin(true)
+		on := &kept{of: c}
+		if err := c.Operate(operation(tt.mode, "select 1", tt.whole), mysql.Order{}); err != nil {
+			t.Fatal(name, err)
+		}
+		c.Sent(c.Unsent())
+		var all []byte
+		for _, one := range tt.said {
+			all = append(all, answer(t, one, 1, 1)...)
+		}
+		if err := c.Feed(all, on); kindOf(err) != http1.KindProtocol || len(on.outcomes) > 0 {
+			t.Errorf("%s: %v, %d operations have an end", name, err, len(on.outcomes))
+		}
+	}
+}
+
+// A commit that the server rejects leaves its transaction in doubt: nothing uses the connection again, and the
+// server's error stands.
+func TestRejectedCommits(t *testing.T) {
+	for _, end := range []string{"err 3101 HY000 rolled back by the group", "err 1213 40001 Deadlock found"} {
+		c := mysql.New(mysql.Config{}).Begin(true)
+		on := &kept{of: c}
+		if err := c.Operate(operation(mysql.ModeSimple, "a", true), mysql.Order{}); err != nil {
+			t.Fatal(err)
+		}
+		within := []byte("\x07\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00") // an OK in a transaction
+		for _, said := range [][]byte{within, within, answer(t, end, 1, 1)} {
+			c.Sent(c.Unsent())
+			if err := c.Feed(said, on); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(on.outcomes) != 1 || on.outcomes[0].Err == nil || c.InTransaction() || c.Over() != strings.Contains(end, "3101") {
+			t.Errorf("%s: %+v, in a transaction %v, over %v", end, on.outcomes, c.InTransaction(), c.Over())
+		}
+	}
+}
+
 // A payload of 16 MiB and more has several packets, both ways.
 func TestLongPackets(t *testing.T) {
 	const packet = 1<<24 - 1
@@ -266,7 +314,7 @@ func TestLongPackets(t *testing.T) {
 				_ = c.Operate(operation(mysql.ModeSimple, text, false), mysql.Order{})
 				c.Sent(c.Unsent())
 			}
-			err := c.Feed(answer(t, "cols 1;col a 253;text "+strings.Repeat("y", size)+";end", 1, 1), on)
+			err := c.Feed(answer(t, "cols 1;col a 253;text "+strings.Repeat("y", size)+";end", 2, 1), on)
 			if err != nil {
 				t.Fatal(size, err)
 			}
@@ -297,6 +345,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	// What grows as JSON counts as it is written there.
 	c := mysql.New(mysql.Config{AnswerMax: 300}).Begin(true)
 	_ = c.Operate(plain, mysql.Order{Keeps: true})
+	c.Sent(c.Unsent())
 	if err := c.Feed(answer(t, "cols 1;col a 253;text "+strings.Repeat("\x01", 60), 1, 1), &kept{of: c}); kindOf(err) != http1.KindTooLarge {
 		t.Errorf("60 bytes that JSON escapes: %v", err)
 	}
@@ -529,6 +578,7 @@ func FuzzFeed(f *testing.F) {
 				_ = c.Operate(o, mysql.Order{Keeps: keeps, Values: [][]byte{[]byte("v")}})
 			}
 			again()
+			c.Sent(c.Unsent()) // what is queued while the server talks has not gone out: an answer to it is early
 			var err error
 			for rest := b; len(rest) > 0 && err == nil; {
 				piece := bytes.Clone(rest[:min(n, len(rest))])

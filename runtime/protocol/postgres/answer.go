@@ -30,7 +30,7 @@ const (
 
 // begin says what the statement of an operation waits for first.
 func (c *Conn) begin(a *asked) {
-	c.in.columns = -1
+	c.in.columns, a.came = -1, min(a.came, cameSome)
 	if a.of == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func (c *Conn) onMessage(kind byte, b []byte, on codec.Listener) *http1.Error {
 		return c.onError(b, on)
 	}
 	a := &c.open[0]
-	a.began = true
+	a.came = max(a.came, cameSome)
 	c.in.idle = 0
 	switch kind {
 	case '3', '1', '2', 'n', 'I':
@@ -124,7 +124,7 @@ func (c *Conn) onStep(a *asked, kind byte) *http1.Error {
 	case kind == 'n' && a.stage == stageTable:
 		c.in.columns = 0
 		a.stage = stageRows
-	case kind == 'I' && (a.stage == stageRows || a.stage == stageSimple):
+	case kind == 'I' && (a.stage == stageRows || a.stage == stageSimple && !a.copies()):
 		c.completed(a)
 	default:
 		return errOrder(kind)
@@ -164,7 +164,11 @@ func (c *Conn) onRow(a *asked, b []byte) *http1.Error {
 // onComplete takes the end of a statement.
 func (c *Conn) onComplete(a *asked, b []byte) *http1.Error {
 	switch a.stage {
-	case stageRows, stageSimple, stageText, stageTakes, stageGave:
+	case stageRows, stageTakes, stageGave:
+	case stageSimple, stageText:
+		if a.copies() {
+			return errOrder('C')
+		}
 	default:
 		return errOrder('C')
 	}
@@ -196,9 +200,12 @@ func affected(tag []byte) uint64 {
 	return 0
 }
 
+// copies says that the statement moves data: its answer begins with what says so.
+func (a *asked) copies() bool { return a.of != nil && (a.of.takes || a.of.gives) }
+
 // completed goes on behind a statement's end.
 func (c *Conn) completed(a *asked) {
-	switch {
+	switch a.came = cameEnd; {
 	case a.stage == stageTakes || a.stage == stageGave:
 		a.stage = stageSync
 	case a.stage == stageSimple || a.stage == stageText:
@@ -217,8 +224,12 @@ func (c *Conn) onReady(a *asked, b []byte, on codec.Listener) *http1.Error {
 	if len(b) != 1 || b[0] != 'I' && b[0] != 'T' && b[0] != 'E' {
 		return breach("ReadyForQuery says %q", b)
 	}
-	if a.stage != stageSync && a.stage != stageSkip && a.stage != stageSimple {
+	if a.stage != stageSync && a.stage != stageSkip && (a.stage != stageSimple || a.came < cameEnd) {
 		return errOrder('Z')
+	}
+	last := a.of == nil || a.of.whole || a.at == len(a.of.each)-1
+	if last && len(c.open) == 1 && c.outcome.Err == nil && !c.left && len(c.out.left()) > 0 {
+		return errEarly
 	}
 	c.status = b[0]
 	if a.of != nil && !a.of.whole && a.at < len(a.of.each)-1 {
@@ -243,7 +254,7 @@ func (c *Conn) onError(b []byte, on codec.Listener) *http1.Error {
 		return nil
 	}
 	a := &c.open[0]
-	a.began = true
+	a.came = cameEnd
 	c.in.idle = 0
 	c.failed(&t)
 	if t.fatal() {

@@ -53,8 +53,17 @@ type asked struct {
 	stage   stage
 	keeps   bool
 	ping    bool
-	began   bool // some of its answer has come
+	came    progress
 }
+
+// progress is how much of an answer has come.
+type progress uint8
+
+const (
+	cameNothing progress = iota
+	cameSome
+	cameEnd // of the statement at hand, or of a text: an end or an error
+)
 
 // parsed is a statement whose preparation is under way.
 type parsed struct {
@@ -245,7 +254,7 @@ func (c *Conn) End(err error) error {
 		return err
 	case len(c.open) == 0:
 		return nil
-	case c.in.partial() || c.open[0].began:
+	case c.in.partial() || c.open[0].came > cameNothing:
 		return errCut
 	}
 	return errSilent

@@ -476,6 +476,7 @@ func FuzzFeed(f *testing.F) {
 			_ = c.Operate(plain, postgres.Order{Keeps: keeps})
 			_ = c.Operate(batch, postgres.Order{Keeps: keeps})
 			c.Ping(7)
+			c.Sent(c.Unsent())
 			var err error
 			for rest := b; len(rest) > 0 && err == nil; {
 				piece := bytes.Clone(rest[:min(n, len(rest))])

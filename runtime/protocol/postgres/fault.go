@@ -14,6 +14,7 @@ func breach(format string, values ...any) *http1.Error {
 }
 
 var (
+	errEarly    = breach("the server answered before all of the statement was sent")
 	errUnasked  = breach("the server sent an answer that no statement asked for")
 	errColumns  = &http1.Error{Kind: http1.KindTooLarge, Detail: fmt.Sprintf("a row has more than %d columns", columnsMost)}
 	errRow      = breach("the values of a row do not fill it")

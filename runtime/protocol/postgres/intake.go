@@ -154,7 +154,7 @@ func (c *Conn) passRow(b []byte) *http1.Error {
 	if a.stage != stageRows && a.stage != stageText {
 		return errOrder('D')
 	}
-	a.began, in.idle = true, 0
+	a.came, in.idle = max(a.came, cameSome), 0
 	if err := in.walk.feed(in, b); err != nil {
 		return err
 	}

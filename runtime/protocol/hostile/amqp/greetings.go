@@ -40,6 +40,7 @@ func greetings() []Entry {
 		greets("a virtual host that there is not", says(closes(0, 530, "NOT_ALLOWED - vhost", 10, 40), hold), "server 530"),
 		greets("a user that is refused, with the password", says(closes(0, 403, "ACCESS_REFUSED app geheim", 0, 0), hold), http1.KindAuth),
 		greets("a second question about the user", says(method(0, 10, 20, long("more")), hold), http1.KindAuth),
+		greets("a confirm of a message that has not come", says(opened+channelOpened+selected+ack(1, false), hold), http1.KindProtocol).asking(Ask{Verb: Confirm}),
 		greets("a message in the greeting", says(message("hi"), hold), http1.KindProtocol),
 		greets("a channel that is refused", says(opened+closes(0, 504, "CHANNEL_ERROR", 20, 10), hold), "server 504"),
 		tunes("frames of 100 bytes", limits(0, 100, 0), fails(http1.KindProtocol)),

@@ -55,6 +55,7 @@ func greetings() []Entry {
 		refuses("a message in place of CONNACK", "\x30\x04\x00\x01t\x00", http1.KindProtocol),
 		refuses("AUTH in place of CONNACK", "\xf0\x00", http1.KindProtocol),
 		greets("the end behind the greeting", says(welcome, half), http1.KindClosed),
+		greets("an acknowledgement of a message that has not come", says(welcome+"\x40\x02\x00\x01", hold), http1.KindProtocol),
 		Entry{Name: "a server that takes no bytes", Server: Behaviour{Greeting: says(welcome, frozen)}, Want: fails(http1.KindWriteTimeout)}.asking(Ask{Size: 8 << 20}),
 	}
 }

@@ -51,6 +51,7 @@ func greetings() []Entry {
 		refuses("a transaction that has failed before it began", proven+say('Z', "E"), http1.KindProtocol),
 		refuses("rows instead of a greeting", row("x"), http1.KindProtocol),
 		refuses("ready without a proof", ready, http1.KindProtocol),
+		refuses("an answer to a statement that has not come", welcome+rows(row("evil"))(true), http1.KindProtocol),
 		greets("notices instead of a greeting", floodsWith(say('N', "SNOTICE\x00\x00")), http1.KindTooLarge),
 		{Name: "a greeting in pieces", Server: Behaviour{Greeting: drips(welcome, 0, nil), Answer: rows(row("hi"))}, Want: got(`[{"v":"hi"}]`)},
 		{Name: "notices in a greeting", Server: Behaviour{Greeting: says(say('N', "SNOTICE\x00C00000\x00Mhi\x00\x00")+welcome, nil), Answer: rows(row("hi"))}, Want: got(`[{"v":"hi"}]`)},
