@@ -123,20 +123,43 @@ func (was *shown) older(teller node.Peer, s *message.JobStatus) bool {
 
 // onStatus answers a query, and passes news to a watch.
 func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
-	c := m.of(env, in, s.Request, kindWatch, kindQuery)
-	if c == nil {
-		return
-	}
-	if s.Job != c.job {
-		ignore(env, in, "it is of another job")
-		return
-	}
-	m.gates.remember(s.Job, c.gate)
-	if c.kind == kindQuery {
+	if c := m.asked[s.Request]; c != nil && c.kind == kindQuery {
+		if s.Job != c.job {
+			ignore(env, in, "it is of another job")
+			return
+		}
+		m.gates.remember(s.Job, c.gate)
 		m.returned(env, c, s.State, 0)
 		m.finish(env, c, s)
 		return
 	}
+	all := m.watches(env, in, s.Request, s.Job)
+	news := false
+	for _, c := range all {
+		m.gates.remember(s.Job, c.gate)
+		news = c.show(env, in, s) || news
+	}
+	if len(all) > 0 && !news {
+		ignore(env, in, "a newer one has arrived")
+	}
+}
+
+// watches lists the watches that an answer of a gate serves. A gate knows one watch of a client for each job, by its
+// newest request: what it tells is for all of them.
+func (m *Machine) watches(env node.Env, in *node.Input, r message.RequestID, job message.JobID) (all []*command) {
+	c := m.of(env, in, r, kindWatch)
+	switch {
+	case c == nil:
+	case c.job != job:
+		ignore(env, in, "it is of another job")
+	default:
+		all = m.sharing(c)
+	}
+	return all
+}
+
+// show passes a status to a watch, unless that has a newer one.
+func (c *command) show(env node.Env, in *node.Input, s *message.JobStatus) bool {
 	c.answered = true
 	c.served()
 	if !s.State.Terminal() { // else a result follows, or the gate's report that it has forgotten it
@@ -144,41 +167,37 @@ func (m *Machine) onStatus(env node.Env, in *node.Input, s *message.JobStatus) {
 	}
 	env.CancelTimer(c.timer())
 	if c.shown.older(in.From, s) {
-		ignore(env, in, "a newer one has arrived")
-		return
+		return false
 	}
 	c.shown = shown{in.From, Progress(s.State), s.Elapsed, s.Sequence}
 	env.Answer(c.id, s)
+	return true
 }
 
 // onEnded tells a watch how a workflow ended. Gates count the ends of a job alike, so the watch
 // gets each once, whichever gate it asks.
 func (m *Machine) onEnded(env node.Env, in *node.Input, e *message.WorkflowEnded) {
-	c := m.of(env, in, e.Request, kindWatch)
-	switch {
-	case c == nil:
-	case e.Job != c.job:
-		ignore(env, in, "it is of another job")
-	case e.Number != c.ends+1:
-		ignore(env, in, fmt.Sprintf("it is end %d, and the watch has told %d", e.Number, c.ends))
-	default:
+	all := m.watches(env, in, e.Request, e.Job)
+	has, news := uint32(0), false
+	for _, c := range all {
+		if has = c.ends; e.Number != has+1 {
+			continue
+		}
 		c.ends++
 		m.told(env, c, e)
 		env.Answer(c.id, e)
+		news = true
+	}
+	if len(all) > 0 && !news {
+		ignore(env, in, fmt.Sprintf("it is end %d, and the watch has told %d", e.Number, has))
 	}
 }
 
 func (m *Machine) onResult(env node.Env, in *node.Input, r *message.JobResult) {
-	c := m.of(env, in, r.Request, kindWatch)
-	if c == nil {
-		return
+	for _, c := range m.watches(env, in, r.Request, r.Result.Job) {
+		m.returned(env, c, r.Result.State, digestOf(r))
+		m.finish(env, c, r)
 	}
-	if r.Result.Job != c.job {
-		ignore(env, in, "it is of another job")
-		return
-	}
-	m.returned(env, c, r.Result.State, digestOf(r))
-	m.finish(env, c, r)
 }
 
 func (m *Machine) onCancelAck(env node.Env, in *node.Input, a *message.JobCancelAck) {

@@ -47,16 +47,16 @@ type wish struct {
 // command is a request without a final answer.
 type command struct {
 	wish
+	try
 	repeats
 	seating
 	id   node.CommandID
 	kind kind
 	job  message.JobID // for commands about one; a submission's job follows from its key
 
-	gate      *connection       // that it asks; nil while it waits for the next round
-	request   message.RequestID // of the newest try; zero if none is open
-	tried     []*connection     // in this round
-	redirects int               // that it followed in this round
+	gate      *connection   // that it asks; nil while it waits for the next round
+	tried     []*connection // in this round
+	redirects int           // that it followed in this round
 	rounds    int
 	said      []saying         // why each gate did not serve it
 	refusal   *message.Refused // the last rejection
@@ -66,9 +66,70 @@ type command struct {
 	began    node.Instant
 	deadline node.Instant // zero for a watch
 
-	answered bool   // the newest try of a watch has an answer
-	ends     uint32 // of workflows, that a watch has told
-	shown    shown
+	ends  uint32 // of workflows, that a watch has told
+	shown shown
+}
+
+// try is the newest one.
+type try struct {
+	request  message.RequestID // zero: none is open
+	at       *connection       // that has it
+	answered bool              // of a watch: it has an answer
+}
+
+// open are the commands without a final answer. A gate knows one watch of a client for each job, by its newest request:
+// what it tells is for all watches of the job there.
+type open struct {
+	commands []*command                     // in their order
+	asked    map[message.RequestID]*command // by the newest try
+}
+
+// sharing lists the watches that have asked the gate of one for the same job, that one too.
+func (o *open) sharing(of *command) (all []*command) {
+	for _, c := range o.commands {
+		if c.kind == kindWatch && c.job == of.job && c.at == of.at && c.request != (message.RequestID{}) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// leastEnds is how many ends of workflows each watch of a job at one gate has told.
+func (o *open) leastEnds(of *command) uint32 {
+	least := of.ends
+	for _, c := range o.sharing(of) {
+		least = min(least, c.ends)
+	}
+	return least
+}
+
+// settle ends the newest try of a command. If that is the one by which a gate knows the watches of a job, another of them
+// inherits it.
+func (o *open) settle(c *command) {
+	newest := c.request
+	delete(o.asked, newest)
+	c.request, c.answered = message.RequestID{}, false
+	if c.kind != kindWatch || newest == (message.RequestID{}) {
+		return
+	}
+	all := o.sharing(c)
+	if len(all) == 0 || slices.ContainsFunc(all, func(w *command) bool { return w.request.Counter > newest.Counter }) {
+		return
+	}
+	delete(o.asked, all[0].request)
+	all[0].request, o.asked[newest] = newest, all[0]
+}
+
+// end forgets a watch that nothing reads any more. Other commands end by their time: an order may be on its way.
+func (o *open) end(env node.Env, id node.CommandID) {
+	at := slices.IndexFunc(o.commands, func(c *command) bool { return c.id == id && c.kind == kindWatch })
+	if at < 0 {
+		return
+	}
+	c := o.commands[at]
+	o.settle(c)
+	o.commands = slices.Delete(o.commands, at, at+1)
+	env.CancelTimer(c.timer())
 }
 
 // seating is what is known of a change of seats.
@@ -182,12 +243,6 @@ func (m *Machine) unask(c *command) {
 	m.settle(c)
 }
 
-// settle ends the newest try after its answer.
-func (m *Machine) settle(c *command) {
-	delete(m.asked, c.request)
-	c.request, c.answered = message.RequestID{}, false
-}
-
 // ask sends the command under a new request id, unless it is a try again for which the budget has
 // no room.
 func (m *Machine) ask(env node.Env, c *command) {
@@ -198,7 +253,7 @@ func (m *Machine) ask(env node.Env, c *command) {
 		c.arm(env, wait)
 		return
 	}
-	c.request = m.newRequest(env)
+	c.request, c.at = m.newRequest(env), c.gate
 	m.asked[c.request] = c
 	if c.deadline != 0 {
 		c.deadline = c.began.Add(m.config.AskTimeout)
@@ -207,6 +262,9 @@ func (m *Machine) ask(env node.Env, c *command) {
 		}
 	}
 	q := c.question()
+	if w, ok := q.(*message.JobWatch); ok {
+		w.After = m.leastEnds(c)
+	}
 	if p := c.gate.peer; !message.Knows(p, q.Kind()) {
 		m.onRefused(env, &node.Input{From: p}, &message.Refused{Request: c.request, Code: message.CodeVersion, Detail: message.Beyond(p, q)})
 		return
@@ -227,7 +285,7 @@ func (c *command) question() node.Message {
 		s.Request = c.request
 		return &s
 	case kindWatch:
-		return &message.JobWatch{Request: c.request, Job: c.job, After: c.ends}
+		return &message.JobWatch{Request: c.request, Job: c.job} // ask says what it has
 	case kindQuery:
 		q := *c.query
 		q.Request = c.request

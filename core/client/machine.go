@@ -8,13 +8,12 @@ import (
 
 // Machine is a client.
 type Machine struct {
-	config   Config
-	gates    gates
-	commands []*command
-	asked    map[message.RequestID]*command
-	counter  uint64
-	calls    uint64
-	budget   budget
+	config Config
+	gates  gates
+	open
+	counter uint64
+	calls   uint64
+	budget  budget
 }
 
 var _ node.Machine = (*Machine)(nil)
@@ -24,7 +23,7 @@ func New(c Config) *Machine {
 	if err := c.Validate(); err != nil {
 		node.Bug("client: %v", err)
 	}
-	return &Machine{config: c, gates: newGates(c), asked: map[message.RequestID]*command{}, budget: budget{limit: c.Retries}}
+	return &Machine{config: c, gates: newGates(c), open: open{asked: map[message.RequestID]*command{}}, budget: budget{limit: c.Retries}}
 }
 
 // Step implements node.Machine.
@@ -36,6 +35,8 @@ func (m *Machine) Step(env node.Env, in *node.Input) {
 		m.onNames(env, in.Names)
 	case node.InputCommand:
 		m.onCommand(env, in.Command, in.Message)
+	case node.InputCommandEnd:
+		m.end(env, in.Command)
 	case node.InputMessage:
 		m.receive(env, in)
 	case node.InputStreamOpened:

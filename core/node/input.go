@@ -24,10 +24,11 @@ const (
 	InputShed                   // From, Stream, Message: the stub of a request that found its lane full; refuse it
 	InputNames                  // Names: what a look-up of Env.Resolve found
 	InputDelivered              // Delivered: news of a batch of Env.Outputs
+	InputCommandEnd             // Command: nothing reads its answers any more; it may have its last one
 )
 
 func (k InputKind) String() string {
-	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop", "shed", "names", "delivered"}
+	names := [...]string{"none", "start", "message", "stream-opened", "stream-broken", "timer", "stored", "command", "exec", "stop", "shed", "names", "delivered", "command-end"}
 	if int(k) < len(names) {
 		return names[k]
 	}
@@ -145,7 +146,7 @@ func (in *Input) Lane() Priority {
 	switch in.Kind {
 	case InputMessage:
 		return in.Message.Priority()
-	case InputCommand:
+	case InputCommand, InputCommandEnd: // an end comes behind its command
 		return Normal
 	case InputStreamOpened, InputStreamBroken, InputShed:
 		return High

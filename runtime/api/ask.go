@@ -18,6 +18,9 @@ const askMax = 25 * time.Second
 
 // ask sends a question and returns its answer, or a Fault.
 func (s *Server) ask(ctx context.Context, m node.Message) (node.Message, error) {
+	if err := fits(m); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, askMax)
 	defer cancel()
 	asked, err := s.config.Client.Command(ctx, m)
@@ -33,6 +36,25 @@ func (s *Server) ask(ctx context.Context, m node.Message) (node.Message, error) 
 		return nil, s.refused(r)
 	}
 	return answer, nil
+}
+
+// fits rejects a submission that no frame takes to a gate. Sent, it would break the stream that all callers of this gate
+// share, and with each try another one.
+func fits(m node.Message) error {
+	submit, ok := m.(*message.JobSubmit)
+	if !ok {
+		return nil // nothing else has lists or texts of a caller without a bound
+	}
+	one := *submit
+	one.Request = message.RequestID{Incarnation: 1, Counter: 1} // as the client will
+	b, err := message.Append(nil, &one)
+	if err != nil {
+		return fault(http.StatusRequestEntityTooLarge, "too_large", "the submission is too large for a gate: %v: send smaller files and shorter names", err)
+	}
+	if _, err := message.Decode(b); err != nil {
+		return fault(http.StatusUnprocessableEntity, "bad_value", "no gate takes the submission: %v: give shorter texts and lists", err)
+	}
+	return nil
 }
 
 // silent explains that no answer can arrive any more.

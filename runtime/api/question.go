@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"hyperscale/core/message"
@@ -43,13 +44,19 @@ func (c *call) question() error {
 	if err := paced.send(c.who.Name, time.Now()); err != nil {
 		return err
 	}
+	var keys [2]string
 	switch m := m.(type) {
 	case *message.JobSubmit:
+		keys[1] = m.Key
 		err = q.own(m)
+		keys[0] = m.Key
 	case *message.JobCancel:
 		err = q.cancel(m)
 	case *message.JobWatch:
 		err = c.enter(&c.server.load.streams)
+	}
+	if err == nil {
+		err = fits(m)
 	}
 	if err != nil {
 		return err
@@ -64,7 +71,7 @@ func (c *call) question() error {
 		return c.server.silent(err)
 	}
 	defer asked.Close()
-	p := passing{call: c, question: m, asked: asked, control: http.NewResponseController(c.w)}
+	p := passing{call: c, question: m, keys: keys, asked: asked, control: http.NewResponseController(c.w)}
 	return p.run()
 }
 
@@ -124,6 +131,7 @@ func (c asking) cancel(m *message.JobCancel) error {
 type passing struct {
 	call     *call
 	question message.Body
+	keys     [2]string // of a submission: the gates' own, and the caller's
 	asked    *loop.Session
 	control  *http.ResponseController
 	b        []byte
@@ -166,6 +174,11 @@ func (p *passing) run() error {
 func (p *passing) pass(m node.Message) bool {
 	if r, is := m.(*message.Refused); is {
 		p.call.outcome = meanings(r.Code).name
+		if p.keys[0] != "" {
+			one := *r
+			one.Detail = strings.ReplaceAll(r.Detail, p.keys[0], p.keys[1])
+			m = &one
+		}
 	}
 	var err error
 	if p.b, err = frames.Append(p.b[:0], fitting(m, p.question)); err != nil {

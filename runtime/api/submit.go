@@ -103,6 +103,9 @@ func (c *call) submit() error {
 	}
 	job.Plan, c.job = *compiled.Plan, message.JobOf(job.Key).String()
 	answer, err := c.server.ask(c.r.Context(), job)
+	if f := (*Fault)(nil); errors.As(err, &f) {
+		f.Detail = strings.ReplaceAll(f.Detail, job.Key, key) // the gates' own key names another job here
+	}
 	if err != nil {
 		return err
 	}

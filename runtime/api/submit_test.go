@@ -306,3 +306,53 @@ func TestOrders(t *testing.T) {
 		require.Equal(t, http.StatusAccepted, r.status, "%s", r.body)
 	}
 }
+
+// A submission that no frame takes to a gate is rejected here: on its way it would break the stream that all callers share.
+func TestSubmissionsThatFitNoFrame(t *testing.T) {
+	loads(t)
+	s := start(t)
+	s.answer(message.KindJobSubmit, func(m node.Message) node.Message {
+		t.Errorf("it goes to a gate")
+		return &message.JobAck{Job: message.JobOf(m.(*message.JobSubmit).Key)}
+	})
+	names := make([]string, 5000)
+	for i := range names {
+		names[i] = fmt.Sprint("d", i)
+	}
+	for status, in := range map[int]Submission{
+		http.StatusRequestEntityTooLarge: {Name: strings.Repeat("x", 1100<<10)},
+		http.StatusUnprocessableEntity:   {Datacenters: names},
+	} {
+		in.Files, in.Params = map[string]string{"w.star": program}, map[string]string{"target": "http://127.0.0.1:2"}
+		in.Secrets = map[string]string{"key": "x"}
+		r := s.call(node.RightSubmit, http.MethodPost, "/v1/jobs", body(t, in), "Content-Type", "application/json", KeyHeader, "k")
+		require.Equal(t, status, r.status, "%s", r.body)
+	}
+}
+
+// An error that advises to submit again names the caller's key: under it the same job goes out.
+func TestErrorsNameTheCallersKey(t *testing.T) {
+	loads(t)
+	s := start(t)
+	var sent []string
+	s.answer(message.KindJobSubmit, func(m node.Message) node.Message {
+		j := m.(*message.JobSubmit)
+		sent = append(sent, j.Key)
+		return &message.Refused{Code: message.CodeUnreachable, Detail: fmt.Sprintf("submit it again under the key %q, which is safe", j.Key)}
+	})
+	in := Submission{Files: map[string]string{"w.star": program}, Params: map[string]string{"target": "http://127.0.0.1:2"}, Secrets: map[string]string{"key": "x"}}
+	send := func(key string) string {
+		r := s.call(node.RightSubmit, http.MethodPost, "/v1/jobs", body(t, in), "Content-Type", "application/json", KeyHeader, key)
+		require.Equal(t, http.StatusServiceUnavailable, r.status, "%s", r.body)
+		var out struct{ Error Fault }
+		require.NoError(t, json.Unmarshal(r.body, &out))
+		_, rest, _ := strings.Cut(out.Error.Detail, "the key \"")
+		named, _, found := strings.Cut(rest, "\"")
+		require.True(t, found, out.Error.Detail)
+		return named
+	}
+	require.Equal(t, "build-42", send("build-42"))
+	drawn := send("")
+	send(drawn)
+	require.Equal(t, sent[1], sent[2], "the key of the error is that of the job")
+}

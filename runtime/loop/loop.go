@@ -83,13 +83,15 @@ func New(c Config) *Loop {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	l := &Loop{
-		config:   c,
-		source:   newSource(c.Clock),
-		inbox:    newInbox(c.Mailbox),
-		sessions: newSessions(),
-		looks:    newLooks(),
-		timers:   newTimers(),
+		config: c,
+		source: newSource(c.Clock),
+		inbox:  newInbox(c.Mailbox),
+		looks:  newLooks(),
+		timers: newTimers(),
 	}
+	l.sessions = newSessions(func(id node.CommandID) {
+		l.inbox.push(&node.Input{Kind: node.InputCommandEnd, Command: id}, l.source.now())
+	})
 	l.inbox.box.SetEntrance(c.Machine)
 	return l
 }

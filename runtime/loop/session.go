@@ -83,10 +83,13 @@ type sessions struct {
 	mu   sync.Mutex
 	last node.CommandID
 	open map[node.CommandID]*Session
-	err  error // why no new one can begin
+	err  error                   // why no new one can begin
+	over func(id node.CommandID) // hears of each that ends before the node does
 }
 
-func newSessions() *sessions { return &sessions{open: map[node.CommandID]*Session{}} }
+func newSessions(over func(id node.CommandID)) *sessions {
+	return &sessions{open: map[node.CommandID]*Session{}, over: over}
+}
 
 func (o *sessions) begin() (*Session, error) {
 	o.mu.Lock()
@@ -102,9 +105,13 @@ func (o *sessions) begin() (*Session, error) {
 
 func (o *sessions) end(s *Session, err error) {
 	o.mu.Lock()
+	_, open := o.open[s.id]
 	delete(o.open, s.id)
 	o.mu.Unlock()
 	s.finish(err)
+	if open {
+		o.over(s.id)
+	}
 }
 
 // endAll ends every session and refuses new ones, with err.

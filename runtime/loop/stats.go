@@ -8,7 +8,7 @@ import (
 )
 
 // inputKinds is the number of kinds of node.Input, InputNone included.
-const inputKinds = int(node.InputDelivered) + 1
+const inputKinds = int(node.InputCommandEnd) + 1
 
 // StepBounds are the upper bounds of the buckets of Stats.Steps. A handler should take
 // microseconds, which is the first bucket. A node in the last bucket but one looks dead to its

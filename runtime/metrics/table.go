@@ -64,7 +64,7 @@ func byLane[N int | uint64](values [node.Priorities]N) []labelled {
 }
 
 func inputs(s *snapshot, e emit) {
-	for k := node.InputStart; k <= node.InputDelivered; k++ {
+	for k := node.InputStart; k <= node.InputCommandEnd; k++ {
 		for p := range node.Priorities {
 			e(float64(s.loop.Handled[k][p]), k.String(), node.Priority(p).String())
 		}

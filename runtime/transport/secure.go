@@ -2,10 +2,8 @@ package transport
 
 import (
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
-	"time"
 )
 
 // plainFirst is the first memory for what a peer says; outKept is the most that a connection keeps of
@@ -106,17 +104,4 @@ func (s *secured) finish(to *descriptor) {
 	if b := s.raw.take(); len(b) > 0 {
 		_, _ = to.write(b)
 	}
-}
-
-// errUnread is of a peer that lets TLS answer, and reads nothing of it.
-var errUnread = errors.New("it reads nothing of what TLS answers")
-
-// answers queues what TLS says by itself, such as new keys for which a peer asks. A peer that reads nothing gets no more
-// time by that, and no more memory than a stream's. False: it has all of that.
-func (g *guest) answers(b []byte, now time.Time, l *Limits) bool {
-	if len(g.out) == 0 {
-		g.written = now.Add(l.Write)
-	}
-	g.out = append(g.out, b...)
-	return len(g.out) <= l.Queue
 }

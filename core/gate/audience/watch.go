@@ -73,7 +73,7 @@ func (a *Audience) Of(job message.JobID) []*Watcher { return a.watchers[job] }
 func (a *Audience) Follow(job message.JobID, q *Ask) (w *Watcher, again bool) {
 	all := a.watchers[job]
 	if at := slices.IndexFunc(all, func(o *Watcher) bool { return o.Stream == q.Stream }); at >= 0 {
-		all[at].Request, all[at].Told = q.Request, q.After
+		all[at].Request, all[at].Told, all[at].known = q.Request, q.After, false // a reader that joins wants the plan, too
 		return all[at], true
 	}
 	if a.count >= a.bounds.Watchers {

@@ -127,6 +127,11 @@ func (e *Env) Command(m node.Message) node.CommandID {
 	return e.command
 }
 
+// CommandEnd says that nothing reads the answers of a command any more.
+func (e *Env) CommandEnd(id node.CommandID) {
+	e.step(node.Input{Kind: node.InputCommandEnd, Command: id})
+}
+
 // Advance advances time; timers fire in the order of (time, setting).
 func (e *Env) Advance(d time.Duration) {
 	end := e.now.Add(d)
