@@ -26,7 +26,7 @@ func TestValuesHaveDistinctNames(t *testing.T) {
 			{"full", 0, uint8(node.Drop), func(v uint8) string { return node.Full(v).String() }},
 			{"priority", 0, node.Priorities - 1, func(v uint8) string { return node.Priority(v).String() }},
 			{"verdict", uint8(node.DeliveryNone), uint8(node.DeliveryUnconfigured), func(v uint8) string { return node.DeliveryVerdict(v).String() }},
-			{"input", uint8(node.InputNone), uint8(node.InputDelivered), func(v uint8) string { return node.InputKind(v).String() }},
+			{"input", uint8(node.InputNone), uint8(node.InputCommandEnd), func(v uint8) string { return node.InputKind(v).String() }},
 		}).Draw(t, "kind")
 		value := rapid.OneOf(rapid.ByteRange(0, kind.last+1), rapid.Byte())
 		a, b := value.Draw(t, "a"), value.Draw(t, "b")

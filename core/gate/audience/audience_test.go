@@ -26,7 +26,7 @@ func TestWatchersAreWhoAsked(t *testing.T) {
 		b := audience.Bounds{Watchers: rapid.IntRange(1, 6).Draw(t, "watchers_max"), PushMin: time.Second}
 		a := audience.New(b)
 		request := map[pair]uint64{}
-		pushed := map[pair]node.Instant{}
+		pushed, joined := map[pair]node.Instant{}, map[pair]bool{}
 		greeted := map[node.StreamID]bool{}
 		var all, pending []pair
 		now := node.Instant(1)
@@ -57,7 +57,7 @@ func TestWatchersAreWhoAsked(t *testing.T) {
 					t.Fatalf("%v, of %d watchers: taken %v, known %v; want %v, %v", p, len(all), w != nil, again, room, watches)
 				}
 				if w != nil {
-					request[p] = uint64(n + 1)
+					request[p], joined[p] = uint64(n+1), true
 				}
 				if w != nil && !watches {
 					all = append(all, p)
@@ -96,7 +96,7 @@ func TestWatchersAreWhoAsked(t *testing.T) {
 				for _, w := range a.Take() {
 					got = append(got, pair{w.Stream, w.Job})
 					w.Pushed(now)
-					pushed[pair{w.Stream, w.Job}] = now
+					pushed[pair{w.Stream, w.Job}], joined[pair{w.Stream, w.Job}] = now, false
 				}
 				if !slices.Equal(got, pending) {
 					t.Fatalf("pushed to %v, want %v", got, pending)
@@ -125,7 +125,7 @@ func TestWatchersAreWhoAsked(t *testing.T) {
 			}
 			for _, o := range all {
 				at, was := pushed[o]
-				if w := find(o); w.First() == was || a.Soon(w, now) != (was && now.Sub(at) < b.PushMin) {
+				if w := find(o); w.First() != joined[o] || a.Soon(w, now) != (was && now.Sub(at) < b.PushMin) {
 					t.Fatalf("%v was pushed to at %v (%v), now is %v: first %v, soon %v", o, at, was, now, w.First(), a.Soon(w, now))
 				}
 			}

@@ -23,14 +23,15 @@ type Watcher struct {
 
 	pushed  node.Instant // when the gate last sent it a push
 	known   bool         // pushed is set
+	joined  bool         // its client has asked again since: a reader that joins wants the plan, too
 	waiting bool         // for the next push
 }
 
-// First says that the watcher has got no push yet.
-func (w *Watcher) First() bool { return !w.known }
+// First says that the watcher has got no push since it asked.
+func (w *Watcher) First() bool { return !w.known || w.joined }
 
 // Pushed records a push.
-func (w *Watcher) Pushed(now node.Instant) { w.pushed, w.known = now, true }
+func (w *Watcher) Pushed(now node.Instant) { w.pushed, w.known, w.joined = now, true, false }
 
 // Audience holds the clients that follow jobs.
 type Audience struct {
@@ -73,7 +74,7 @@ func (a *Audience) Of(job message.JobID) []*Watcher { return a.watchers[job] }
 func (a *Audience) Follow(job message.JobID, q *Ask) (w *Watcher, again bool) {
 	all := a.watchers[job]
 	if at := slices.IndexFunc(all, func(o *Watcher) bool { return o.Stream == q.Stream }); at >= 0 {
-		all[at].Request, all[at].Told, all[at].known = q.Request, q.After, false // a reader that joins wants the plan, too
+		all[at].Request, all[at].Told, all[at].joined = q.Request, q.After, true
 		return all[at], true
 	}
 	if a.count >= a.bounds.Watchers {
