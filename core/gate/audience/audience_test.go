@@ -219,3 +219,18 @@ func TestRequestsWaitWithinTheirBounds(t *testing.T) {
 		}
 	})
 }
+
+// A reader that joins those of its client gets a push with what all of them need, such as the plan, and at their pace.
+func TestAReaderThatJoins(t *testing.T) {
+	a := audience.New(audience.Bounds{Watchers: 1, PushMin: time.Second})
+	job, now := message.JobID{1}, node.Instant(1)
+	for n := range uint64(3) {
+		w, again := a.Follow(job, &audience.Ask{Stream: 1, Request: message.RequestID{Counter: n + 1}})
+		if !w.First() || again != (n > 0) || a.Soon(w, now) != (n > 0) {
+			t.Fatalf("request %d: first %v, again %v, waits %v", n+1, w.First(), again, a.Soon(w, now))
+		}
+		if w.Pushed(now); w.First() {
+			t.Fatalf("request %d: the push behind it has the plan as well", n+1)
+		}
+	}
+}
