@@ -67,8 +67,10 @@ func (d *desk) Answered(a group.Answer) {
 		m.beat(a.Code)
 	case a.Of == group.LeaveGroup && a.Code == 0 && m.parting != "":
 		m.as.Member, m.parting = "", ""
-	case a.Of == group.OffsetCommit && a.Code == 0:
+	case a.Of == group.OffsetCommit && a.Code == 0 && names(a.Places, m.commits):
 		m.owed, m.refused = 0, ""
+	case a.Of == group.OffsetCommit && a.Code == 0:
+		m.refused = errCommit.Detail
 	case a.Of == group.OffsetCommit:
 		m.refused = kafka.Told(a.Code).Detail
 	}

@@ -164,6 +164,9 @@ func (m *Member) Heard(now int64, a *group.Answer, err *http1.Error, partitions 
 	case group.OffsetFetch:
 		return true, m.begins(a.Places)
 	case group.OffsetCommit:
+		if !names(a.Places, m.commits) {
+			return false, errCommit
+		}
 		m.committed()
 	}
 	return true, nil
@@ -239,6 +242,17 @@ func (m *Member) begins(all []group.Place) *http1.Error {
 	return nil
 }
 
+// errCommit is of an answer to a commit that says nothing of some of its partitions.
+var errCommit = &http1.Error{Kind: http1.KindProtocol, Detail: "the group's coordinator confirms a commit of other partitions than it was asked for"}
+
+// names says that an answer has each partition that was asked for, and no other one.
+func names(said, asked []group.Place) bool {
+	has := func(p group.Place) bool {
+		return slices.ContainsFunc(said, func(o group.Place) bool { return o.Topic == p.Topic && o.Partition == p.Partition })
+	}
+	return len(said) == len(asked) && !slices.ContainsFunc(asked, func(p group.Place) bool { return !has(p) })
+}
+
 // uncommitted returns where the member has read on.
 func (m *Member) uncommitted() (all []group.Place) {
 	for i, p := range m.consumer.places {
@@ -298,7 +312,7 @@ func (m *Member) departs() (last []group.Request) {
 	}
 	m.owed += m.unremembered()
 	if all := m.uncommitted(); m.at == stageReads && len(all) > 0 {
-		last = append(last, group.Commit(m.as, all))
+		last, m.commits = append(last, group.Commit(m.as, all)), all
 	}
 	last = append(last, group.Leave(m.as))
 	m.as.Generation, m.stale, m.fault, m.parting, m.resumes = -1, false, 0, m.as.Member, stageJoin

@@ -28,6 +28,11 @@ func fails(of group.API, code int16) group.Answer { return group.Answer{Of: of, 
 // assigns returns an answer with other partitions.
 func assigns(of group.API, all ...group.Place) group.Answer { return group.Answer{Of: of, Places: all} }
 
+// both returns an answer of both partitions.
+func both(of group.API) group.Answer {
+	return assigns(of, group.Place{Topic: "t", Partition: 1}, group.Place{Topic: "t"})
+}
+
 // asks names what a member asks next.
 func asks(n consumer.Need) string {
 	switch {
@@ -53,15 +58,17 @@ func TestMembersAskWhatIsDue(t *testing.T) {
 		want    string // what it asks, and errors
 	}{
 		"it reads":                          {ready[:4], false, false, path + "read"},
-		"it commits":                        {with(fails(group.OffsetCommit, 0)), true, true, path + "OffsetCommit read"},
+		"it commits":                        {with(both(group.OffsetCommit)), true, true, path + "OffsetCommit read"},
 		"a coordinator names it first":      {[]group.Answer{found, {Of: group.JoinGroup, Code: 79, Joined: group.Joined{Member: "m"}}, joined, synced}, false, false, "FindCoordinator JoinGroup JoinGroup SyncGroup OffsetFetch"},
 		"no name is no answer":              {[]group.Answer{found, fails(group.JoinGroup, 79)}, false, false, "FindCoordinator JoinGroup !server MEMBER_ID_REQUIRED JoinGroup"},
-		"a rebalance commits first":         {with(fails(group.Heartbeat, 27), fails(group.OffsetCommit, 0)), true, false, path + "read OffsetCommit JoinGroup"},
+		"a commit of nothing":               {with(assigns(group.OffsetCommit)), true, true, path + "OffsetCommit !protocol OffsetCommit"},
+		"a commit of another partition":     {with(assigns(group.OffsetCommit, group.Place{Topic: "t"}, group.Place{Topic: "t", Partition: 3})), true, true, path + "OffsetCommit !protocol OffsetCommit"},
+		"a rebalance commits first":         {with(fails(group.Heartbeat, 27), both(group.OffsetCommit)), true, false, path + "read OffsetCommit JoinGroup"},
 		"a rebalance of nothing read":       {with(fails(group.Heartbeat, 27)), false, false, path + "read JoinGroup"},
 		"a rebalance while it syncs":        {[]group.Answer{found, joined, fails(group.SyncGroup, 27)}, false, false, "FindCoordinator JoinGroup SyncGroup JoinGroup"},
 		"a wrong generation joins":          {with(fails(group.OffsetCommit, 22)), true, true, path + "OffsetCommit !server ILLEGAL_GENERATION JoinGroup"},
 		"an unknown member joins":           {with(fails(group.OffsetCommit, 25)), true, true, path + "OffsetCommit !server UNKNOWN_MEMBER_ID JoinGroup"},
-		"a coordinator that moves":          {with(fails(group.OffsetCommit, 16), found, fails(group.OffsetCommit, 0)), true, true, path + "OffsetCommit !server NOT_COORDINATOR FindCoordinator OffsetCommit read"},
+		"a coordinator that moves":          {with(fails(group.OffsetCommit, 16), found, both(group.OffsetCommit)), true, true, path + "OffsetCommit !server NOT_COORDINATOR FindCoordinator OffsetCommit read"},
 		"a partition that is not there":     {[]group.Answer{found, joined, assigns(group.SyncGroup, group.Place{Topic: "t", Partition: 2})}, false, false, "FindCoordinator JoinGroup SyncGroup !protocol JoinGroup"},
 		"a partition below 0":               {[]group.Answer{found, joined, assigns(group.SyncGroup, group.Place{Topic: "t", Partition: -1})}, false, false, "FindCoordinator JoinGroup SyncGroup !protocol JoinGroup"},
 		"a topic that it does not read":     {[]group.Answer{found, joined, assigns(group.SyncGroup, group.Place{Topic: "u"})}, false, false, "FindCoordinator JoinGroup SyncGroup !protocol JoinGroup"},
@@ -152,7 +159,7 @@ func TestMembersSayGoodbye(t *testing.T) {
 			got += fmt.Sprint(said) + " "
 		}
 		if last && tt.code >= 0 {
-			m.Attends("").Answered(group.Answer{Of: group.OffsetCommit, Code: tt.code})
+			m.Attends("").Answered(group.Answer{Of: group.OffsetCommit, Code: tt.code, Places: both(group.OffsetCommit).Places})
 			m.Attends("").Answered(group.Answer{Of: group.LeaveGroup})
 		}
 		if got += m.Owes(); got != tt.want {

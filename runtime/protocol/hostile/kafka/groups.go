@@ -74,6 +74,7 @@ func groups() []Entry {
 		meets("an old generation as it joins", AtSync, says(synced(22, ""), nil), "server ILLEGAL_GENERATION"),
 		meets("offsets of another partition", AtRemember, says(remembered(3, 0), nil), http1.KindProtocol),
 		meets("an old generation as it commits", AtCommit, says(committed(22), nil), "server ILLEGAL_GENERATION"),
+		meets("a commit of nothing", AtCommit, says(i32(0)+i32(0), nil), http1.KindProtocol),
 		meets("a commit without an answer", AtCommit, hold, http1.KindTimeout),
 		meets("the end in place of a commit's answer", AtCommit, half, http1.KindClosed),
 	}

@@ -48,7 +48,10 @@ func Read(of API, body []byte) (a Answer, ok bool) {
 	a = Answer{Of: of, Throttled: r.Int32()}
 	switch of {
 	case OffsetCommit:
-		eachPlace(r, committedLeast, func(Place) { a.fails(r.Int16()) })
+		eachPlace(r, committedLeast, func(p Place) {
+			a.fails(r.Int16())
+			a.Places = append(a.Places, p)
+		})
 	case OffsetFetch:
 		eachPlace(r, rememberLeast, func(p Place) {
 			p.Offset = r.Int64()
